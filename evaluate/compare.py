@@ -17,7 +17,7 @@ from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_json
 from ragassay.records import Assessment
 
-from .agreement.joined import agreement_by_criterion
+from .agreement.agree import agreement_by_criterion
 from .audit.judge_audit import audit_of, guessing, judge_guesses, panel_of_judges, warnings, warnings_of
 from .basis import Basis, basis_of, helpers_for
 from .figures.answer_consistency import flip_problems, robustness

@@ -11,8 +11,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragassay.evaluate.agreement.agree import agree
-from ragassay.evaluate.agreement.joined import SCALE, WINNERS, whole
+from ragassay.evaluate.agreement.agree import SCALE, WINNERS, agree, whole
 from ragassay.evaluate.agreement.label_tables import Ratings
 from ragassay.evaluate.agreement.several_judges import among_people
 from ragassay.evaluate.compare import corrected_so_far

@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.question_worth.scores import figures_of, mean_of
 from ragassay.arrays import Floats
 from ragassay.evaluate.agreement.estimates import bootstrap_interval, draws
 from ragassay.evaluate.statistics.orders import loss, place, rho, tau_b
 from ragassay.evaluate.statistics.resamples import rounded
-from ragassay.evaluate.validity.people import Shares, decisions, shares
+from ragassay.evaluate.validity.people import Shares, decisions, shares, worth
 from ragassay.evaluate.validity.questions import Scores
-from ragassay.evaluate.validity.worth import Worth, worth
+from ragassay.evaluate.validity.records import Worth
 from ragassay.records import Figure, Record
 
 HALVES = 2000
@@ -83,9 +84,9 @@ def measure(
     """Kind to its figures. names: of the retrievers, in the order of the rows of all scores."""
     of_people, ceiling = _drawn(people, resamples, seed), _ceiling(people, seed)
     worths = worth(people, written, seed, max(2, resamples // 5))
-    people_means, found = people.figures(names), {}
+    people_means, found = figures_of(people, names), {}
     for kind, scores in written.items():
-        own = scores.figures(names)
+        own = figures_of(scores, names)
         found[kind] = Measured(
             kind=kind,
             n=scores.n,
@@ -93,8 +94,8 @@ def measure(
             n_people=people.n,
             n_people_failed=people.n_failed,
             n_retrievers=len(names),
-            shared_words=scores.mean(words.written[kind]),
-            people_shared_words=people.mean(words.people),
+            shared_words=mean_of(scores, words.written[kind]),
+            people_shared_words=mean_of(people, words.people),
             ceiling=ceiling,
             n_pairs=len(of_people.decided),
             n_decided=int((of_people.decided != 0).sum()),

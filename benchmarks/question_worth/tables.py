@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from benchmarks.question_worth.measured import Measured
-from ragassay.evaluate.validity.worth import Worth
+from ragassay.evaluate.validity.records import Worth
 from ragassay.records import Figure
 from ragassay.text import one_line
 

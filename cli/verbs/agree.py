@@ -140,8 +140,7 @@ def add_agree(verb: argparse.ArgumentParser) -> None:
 
 def run_agree(options: argparse.Namespace) -> int:
     """Print the agreement of each judge with the people, and write the plot."""
-    from ragassay.evaluate.agreement.agree import agree, bland_altman_plots
-    from ragassay.evaluate.agreement.coefficients import page
+    from ragassay.evaluate.agreement.agree import agree, bland_altman_plots, page
     from ragassay.files import write_text
 
     check_least(options, bootstrap=100, seed=0)
@@ -175,9 +174,7 @@ def run_agree(options: argparse.Namespace) -> int:
 
 def _run_on_sheet(options: argparse.Namespace) -> int:
     """The same of `labels.csv` and what the judge gave, criterion by criterion."""
-    from ragassay.evaluate.agreement.agree import bland_altman_plots
-    from ragassay.evaluate.agreement.coefficients import page
-    from ragassay.evaluate.agreement.joined import agree_on_criterion
+    from ragassay.evaluate.agreement.agree import agree_on_criterion, bland_altman_plots, page
     from ragassay.files import write_text
 
     draws = {"bootstrap": options.bootstrap, "seed": options.seed}
@@ -203,7 +200,7 @@ def _run_on_sheet(options: argparse.Namespace) -> int:
 
 def _sheet(options: argparse.Namespace) -> dict[str, Ratings]:
     """Labels and judgments of CORPUS, or of the files that are named. Raises InputError."""
-    from ragassay.evaluate.agreement.joined import joined_files
+    from ragassay.evaluate.agreement.agree import joined_files
 
     table_alone = (options.human, options.judge, options.by, options.qrels, options.scale, options.map, options.sort_by)
     if any(table_alone):
@@ -218,7 +215,7 @@ def _sheet(options: argparse.Namespace) -> dict[str, Ratings]:
 
 def _of_folder(options: argparse.Namespace) -> dict[str, Ratings]:
     """Labels and judgments of a corpus folder and its results, or of a results folder. Raises InputError."""
-    from ragassay.evaluate.agreement.joined import joined_files
+    from ragassay.evaluate.agreement.agree import joined_files
     from ragassay.evaluate.inputs.clusters import source_clusters
     from ragassay.files import read_records
     from ragassay.records import Query
@@ -433,7 +430,7 @@ def run_calibrate(options: argparse.Namespace) -> int:
 
 
 def _scored(options: argparse.Namespace) -> list[Scored]:
-    from ragassay.evaluate.from_files.calibrate import of_experiment, of_files, of_table
+    from ragassay.evaluate.agreement.scored import of_experiment, of_files, of_table
 
     from ..pipeline.opening import locked, open_workspace
 

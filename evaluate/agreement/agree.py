@@ -1,26 +1,37 @@
-"""Agreement of judges with people, every figure with its interval: what `ragassay agree` prints."""
+"""Agreement of judges with people, every figure with its interval: what `ragassay agree` prints, and its plot.
+
+Of a table's columns, or of `labels.csv` beside the judge's records of the same things, by criterion, and of games.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from html import escape
+from itertools import islice
+from math import sqrt
+from pathlib import Path
+from statistics import mean
 
 import numpy as np
 from pydantic import Field
 
 from ragassay.arrays import Floats, Ints
 from ragassay.errors import InputError
-from ragassay.records import Figure, Record
+from ragassay.files import read_objects, read_records
+from ragassay.records import Figure, Game, Judgment, Record, Winner
 from ragassay.text import plain
 
 from ..inputs.clusters import Clusters, clusters_of_rows
-from ..statistics.clustered import interval
+from ..inputs.labels import GAME, WON, Key, by_item, read_labels
+from ..ratings.verdicts import SCORES, Verdict, verdicts
+from ..results import JudgeAgreement
 from .coefficients import (
-    LARGEST,
     Confusion,
     Crosstab,
     Level,
-    Share,
     Weighting,
     alpha,
     bias_and_limits,
@@ -32,12 +43,11 @@ from .coefficients import (
     near_shares,
     same_shares,
     spearman_rho,
-    spelt,
     tau_b,
 )
 from .estimates import Found, Sample, Statistic, bias_p, rank_p
-from .label_tables import Label, Ratings
-from .several_judges import NO_NUMBERS, NO_ORDER, Scale, make_scale, threshold_figures
+from .label_tables import LARGEST, NO_NUMBERS, NO_ORDER, Ratings, Scale, make_scale, spelt
+from .several_judges import threshold_figures
 
 WEIGHTINGS: tuple[Weighting, ...] = ("plain", "linear", "quadratic")
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
@@ -51,7 +61,7 @@ class PairAgreement(Record):
     figures: by spelling (`kappa`, `kappa(linear)`, `accuracy(rel=2)`, …), n the rows with both labels, n_failed those
     with a label missing. undefined: the reason for each figure whose value is None. bias is of judge - human.
     p: two-sided, of tau_b and rho (whole queries permuted, where one has several pairs) and of bias (paired t-test, by
-    query): see `p_values`.
+    query): see `estimates.rank_p`, `bias_p`.
     """
 
     human: str
@@ -70,12 +80,12 @@ class Agreement(Record):
 
     file: str
     by: str | None
-    relevant: str | None
-    labels: tuple[str, ...]
+    relevant: str | None = None
+    labels: tuple[str, ...] = ()
     bootstrap: int
     seed: int
     confidence: float = 0.95
-    pairs: tuple[PairAgreement, ...]
+    pairs: tuple[PairAgreement, ...] = ()
     all_raters: dict[str, Figure] = Field(default_factory=dict)
     all_raters_undefined: dict[str, str] = Field(default_factory=dict)
     left_out: dict[str, str] = Field(default_factory=dict)
@@ -102,11 +112,12 @@ def agree(
     known = make_scale(ratings, scale, relevant)
     told = [_pair(ratings, known, judge, thresholds, (bootstrap, seed)) for judge in range(1, len(ratings.raters))]
     pairs = tuple(pair for pair, _ in told)
+    least = Counter(scale.relevant for _, scale in told if scale.relevant is not None).most_common(1)
     together = _all_raters(ratings, known, bootstrap, seed) if len(ratings.raters) > 2 else Found(0, 0)
     return Agreement(
         file=ratings.file,
         by=ratings.by,
-        relevant=_spelt_most([scale.relevant for _, scale in told]),
+        relevant=spelt(least[0][0]) if least else None,
         labels=tuple(map(spelt, known.labels)) if len(known.labels) <= LARGEST else (),
         bootstrap=bootstrap,
         seed=seed,
@@ -116,12 +127,6 @@ def agree(
         left_out=dict(left_out or {}),
         notes=tuple(_notes(ratings, told)),
     )
-
-
-def _spelt_most(relevant: Sequence[Label | None]) -> str | None:
-    """What counts as relevant on most judges' scales."""
-    known = Counter(label for label in relevant if label is not None).most_common(1)
-    return spelt(known[0][0]) if known else None
 
 
 def _pair(
@@ -150,6 +155,8 @@ def _pair(
     _alphas(found, Sample.of_coincidences(coincident, sample, bootstrap, seed), scale)
     if thresholds:
         threshold_figures(found, scale, x, y, clusters, draws)
+    one, other = scale.values[x], scale.values[y]
+    p = rank_p(one, other, clusters, seed) if scale.ordered else {}
     pair = PairAgreement(
         human=ratings.raters[0],
         judge=ratings.raters[judge],
@@ -159,38 +166,23 @@ def _pair(
         figures=found.figures,
         undefined=found.undefined,
         confusion=confusion(table, scale.labels) if len(scale.labels) <= LARGEST else None,
-        p=_p(scale, x, y, clusters, seed),
+        p=p | (bias_p(other - one, clusters) if scale.numeric else {}),
     )
     return pair, scale
 
 
-def _p(scale: Scale, x: Ints, y: Ints, clusters: Clusters, seed: int) -> dict[str, float]:
-    one, other = scale.values[x], scale.values[y]
-    ranks = rank_p(one, other, clusters, seed) if scale.ordered else {}
-    return ranks | (bias_p(other - one, clusters) if scale.numeric else {})
-
-
 def _shares(found: Found, scale: Scale, x: Ints, y: Ints, clusters: Clusters) -> None:
-    _share(found, "", same_shares(x == y), clusters)
+    found.share(same_shares(x == y), clusters)
     if scale.ordered:
-        _share(found, "", near_shares(scale.values[x], scale.values[y]), clusters)
+        found.share(near_shares(scale.values[x], scale.values[y]), clusters)
     else:
         found.leave_out("off_by_one", NO_ORDER)
     positive = np.array(scale.positive)
-    shares = detection_shares(positive[x], positive[y])
-    if scale.relevant is None:
-        for share in shares:
+    for share in detection_shares(positive[x], positive[y]):
+        if scale.relevant is None:
             found.leave_out(share.name, "no label is known to count as relevant; name the lowest with --relevant")
-        return
-    for share in shares:
-        _share(found, f"(rel={spelt(scale.relevant)})", share, clusters)
-
-
-def _share(found: Found, suffix: str, share: Share, clusters: Clusters) -> None:
-    if not share.counts.sum():
-        return found.leave_out(share.name + suffix, share.empty)
-    value, low, high = interval(share.values, share.counts, clusters, (0.0, 1.0))
-    return found.put(share.name + suffix, value, (low, high), share.empty)
+        else:
+            found.share(share, clusters, f"(rel={spelt(scale.relevant)})")
 
 
 def _chance_corrected(found: Found, sample: Sample, scale: Scale) -> None:
@@ -202,7 +194,7 @@ def _chance_corrected(found: Found, sample: Sample, scale: Scale) -> None:
         elif weighting != "plain" and not scale.ordered:
             found.leave_out(name, NO_ORDER)
         else:
-            sample.figure(found, name, _kappa_statistic(weighting), equal)
+            sample.figure(found, name, partial(kappa, weighting=weighting), equal)
     ranks: tuple[tuple[str, Statistic], ...] = (("tau_b", tau_b), ("rho", spearman_rho))
     for name, statistic in ranks:
         if scale.ordered:
@@ -210,10 +202,14 @@ def _chance_corrected(found: Found, sample: Sample, scale: Scale) -> None:
         else:
             found.leave_out(name, NO_ORDER)
     for name in BIAS:
-        if scale.numeric:
-            sample.figure(found, name, _bias_statistic(name, scale.values), "there is only one pair", bounded=False)
-        else:
+        if not scale.numeric:
             found.leave_out(name, NO_NUMBERS)
+            continue
+
+        def bias(table: Crosstab, counts: Floats, name: str = name) -> Floats:
+            return bias_and_limits(table, counts, scale.values)[name]
+
+        sample.figure(found, name, bias, "there is only one pair", bounded=False)
 
 
 def _why_equal(table: Crosstab, scale: Scale) -> str:
@@ -222,18 +218,6 @@ def _why_equal(table: Crosstab, scale: Scale) -> str:
         return f"all labels are equal ({plain(spelt(scale.labels[sides[0][0]]))}): nothing is left to agree on"
     who = "people" if len(sides[0]) == 1 else "the judge"
     return f"all labels of {who} are equal, so that they order nothing"
-
-
-def _kappa_statistic(weighting: Weighting) -> Statistic:
-    return lambda table, counts: kappa(table, counts, weighting)
-
-
-def _alpha_statistic(level: Level, values: Floats) -> Statistic:
-    return lambda table, counts: alpha(table, counts, level, values)
-
-
-def _bias_statistic(name: str, values: Floats) -> Statistic:
-    return lambda table, counts: bias_and_limits(table, counts, values)[name]
 
 
 def _alphas(found: Found, sample: Sample, scale: Scale) -> None:
@@ -247,7 +231,7 @@ def _alphas(found: Found, sample: Sample, scale: Scale) -> None:
         elif level == "ordinal" and not scale.ordered:
             found.leave_out(name, NO_ORDER)
         else:
-            sample.figure(found, name, _alpha_statistic(level, scale.values), equal)
+            sample.figure(found, name, partial(alpha, level=level, values=scale.values), equal)
 
 
 def _all_raters(ratings: Ratings, scale: Scale, bootstrap: int, seed: int) -> Found:
@@ -268,7 +252,12 @@ def _notes(ratings: Ratings, told: Sequence[tuple[PairAgreement, Scale]]) -> lis
             notes.append(
                 f"{plain(pair.judge)}: {pair.n_missing:,} of {total:,} pairs lack a label and are not compared"
             )
-        if scale.numeric and (labels := pair.confusion) is not None and not _shared(labels):
+        used = (
+            []
+            if pair.confusion is None
+            else zip(pair.confusion.counts, zip(*pair.confusion.counts, strict=True), strict=True)
+        )
+        if scale.numeric and pair.confusion is not None and not any(sum(row) and sum(column) for row, column in used):
             notes.append(f"{plain(pair.judge)}: uses no label that {plain(pair.human)} uses; are they on one scale?")
         if pair.n_clusters == 1:
             notes.append(f"{plain(pair.judge)}: all pairs are of one query, so that there are no intervals")
@@ -292,13 +281,6 @@ def _on_scale(scale: Scale) -> Iterator[str]:
         yield f"outside the scale, each a category of its own: {outside}"
 
 
-def _shared(table: Confusion) -> bool:
-    """Whether any label was used by both."""
-    return any(
-        sum(row) and sum(column) for row, column in zip(table.counts, zip(*table.counts, strict=True), strict=True)
-    )
-
-
 def _gaps(scale: Scale) -> list[str]:
     """Whole numbers between the labels that are none; nothing where labels are not whole, or measured values.
 
@@ -311,22 +293,196 @@ def _gaps(scale: Scale) -> list[str]:
     return [spelt(float(x)) for x in range(int(labels.min()), int(labels.max())) if float(x) not in held]
 
 
-def difference_pairs(ratings: Ratings, judge: int) -> Counter[tuple[float, float]]:
-    """How often each (human, judge) pair of numbers occurs, for the plot. Raises InputError where labels are words."""
+# People's labels of `labels.csv` beside the judge's of the same things.
+SCALE = ("0", "1", "2")
+WINNERS: tuple[Winner, ...] = ("b", "tie", "a")
+"""Of a game, told of the agent that comes first in the alphabet."""
+
+
+def joined(
+    said: Mapping[Key, float], judged: Iterable[Judgment], found: Iterable[Verdict], file: str
+) -> dict[str, Ratings]:
+    """Criterion to the people and the judge as two raters, by query; what the judge could not label is missing.
+
+    said: people's mean label of each thing, here rounded to a whole one, halves down. found: the verdicts on games,
+    whose criterion is `game` and whose labels are `WINNERS`. Things that the judge was not asked about take no part.
+    """
+    rows = {(row.query_id, row.subject, row.criterion): row.label for row in judged if row.criterion != GAME}
+    made: dict[str, Ratings] = {}
+    for criterion in sorted({key[2] for key in said if key in rows}):
+        keys = sorted(key for key in said if key in rows and key[2] == criterion)
+        people = tuple(whole(said[key]) for key in keys)
+        judge = tuple(None if (label := rows[key]) is None else float(label) for key in keys)
+        clusters = tuple(query for query, _, _ in keys)
+        made[criterion] = Ratings(file, ("people", "judge"), (people, judge), clusters, True, "query")
+    scores: dict[Key, list[float]] = {}
+    for verdict in found:
+        given = scores.setdefault((verdict.query_id, f"{verdict.agent_a}:{verdict.agent_b}", GAME), [])
+        given += [] if verdict.winner is None else [SCORES[verdict.winner]]
+    if games := sorted(key for key in said if key in scores):
+        winners = tuple(_winner(mean(scores[key])) if scores[key] else None for key in games)
+        columns = (tuple(_winner(said[key]) for key in games), winners)
+        made[GAME] = Ratings(file, ("people", "judge"), columns, tuple(query for query, _, _ in games), False, "query")
+    return made
+
+
+def whole(label: float) -> float:
+    """People's mean label as a whole one, halves down."""
+    return float(-int(-(label - 0.5) // 1))
+
+
+def _winner(score: float) -> Winner:
+    """Of the mean over people, or judges: as win rates count it, a win where they mostly say so."""
+    return "a" if score > WON else "b" if score < 1 - WON else "tie"
+
+
+def joined_files(labels: Path, judged: Sequence[Path], clusters: Clusters | None = None) -> dict[str, Ratings]:
+    """The same from `labels.csv` and files of judgments and games. Raises InputError where they share nothing.
+
+    clusters: the sections of the queries; without them each query is a cluster.
+    """
+    said = by_item(read_labels(labels))
+    of_games = [path for path in judged if any("agent_a" in row for _, row in islice(read_objects(path), 1))]
+    rows = [row for path in judged if path not in of_games for row in read_records(path, Judgment)]
+    games = [row for path in of_games for row in read_records(path, Game)]
+    found = joined(said, rows, verdicts(games), str(labels))
+    if not found:
+        named = ", ".join(plain(str(path)) for path in judged)
+        raise InputError(
+            f"labels nothing that is judged in {named}",
+            file=labels,
+            remedy="give the judge's relevance.jsonl, pointwise.jsonl or games.jsonl of the same test set",
+        )
+    return {name: _by_section(each, clusters) if clusters else each for name, each in found.items()}
+
+
+def _by_section(ratings: Ratings, clusters: Clusters) -> Ratings:
+    known = clusters.of(ratings.clusters)
+    return replace(ratings, clusters=tuple(known.names[number] for number in known.numbers), by="section")
+
+
+def agree_on_criterion(ratings: Ratings, *, relevant: str | None = None, bootstrap: int, seed: int) -> Agreement:
+    """`agree` on the scale of a sheet's labels, of winners where the ratings are words; with a note alone where the
+    judge labelled nothing."""
+    if all(label is None for label in ratings.labels[1]):
+        note = f"the judge failed on all {len(ratings.labels[1])} things that people labelled"
+        return Agreement(file=ratings.file, by=ratings.by, bootstrap=bootstrap, seed=seed, notes=(note,))
+    if not ratings.numeric:
+        return agree(ratings, scale=WINNERS, bootstrap=bootstrap, seed=seed)
+    return agree(ratings, scale=SCALE, relevant=relevant, bootstrap=bootstrap, seed=seed)
+
+
+def agreement_by_criterion(
+    said: Mapping[Key, float],
+    judged: Iterable[Judgment],
+    found: Iterable[Verdict],
+    clusters: Clusters,
+    *,
+    bootstrap: int,
+    seed: int,
+) -> tuple[JudgeAgreement, ...]:
+    """For each criterion, and for games, on which the judge labelled what people did; intervals by `clusters`."""
+    agreed = []
+    for name, each in joined(said, judged, found, "labels.csv").items():
+        for pair in agree_on_criterion(_by_section(each, clusters), bootstrap=bootstrap, seed=seed).pairs:
+            told = {field: value for field, value in pair if field not in ("human", "judge", "confusion")}
+            agreed.append(JudgeAgreement.model_validate({"criterion": name, **told}))
+    return tuple(agreed)
+
+
+Pairs = Mapping[tuple[float, float], int]
+"""How often people's number met the judge's."""
+Plots = Mapping[str, tuple[Pairs, Mapping[str, Figure]]]
+"""Title to what is drawn: the pairs, and bias and limits."""
+
+
+def bland_altman_plots(ratings: Ratings, found: Agreement) -> Plots:
+    """What `page` draws, for each judge. Raises InputError where labels are words."""
     if not ratings.numeric:
         raise InputError("a Bland-Altman plot needs labels that are numbers", file=ratings.file)
-    sides = zip(ratings.labels[0], ratings.labels[judge], strict=True)
-    return Counter((a, b) for a, b in sides if isinstance(a, float) and isinstance(b, float))
+    plots = {}
+    for pair, judged in zip(found.pairs, ratings.labels[1:], strict=False):
+        sides = zip(ratings.labels[0], judged, strict=True)
+        pairs = Counter((a, b) for a, b in sides if isinstance(a, float) and isinstance(b, float))
+        plots[f"{pair.judge} against {pair.human}"] = pairs, {name: pair.figures[name] for name in BIAS}
+    return plots
 
 
-def bland_altman_plots(
-    ratings: Ratings, found: Agreement
-) -> dict[str, tuple[Counter[tuple[float, float]], Mapping[str, Figure]]]:
-    """What `bland_altman.page` draws: for each judge its pairs, bias and limits."""
-    return {
-        f"{pair.judge} against {pair.human}": (
-            difference_pairs(ratings, number),
-            {name: pair.figures[name] for name in BIAS},
-        )
-        for number, pair in enumerate(found.pairs, 1)
-    }
+_WIDTH, _HEIGHT, _LEFT, _TOP = 640, 380, 60, 20
+_RIGHT, _FOOT = _WIDTH - 20, _HEIGHT - 50
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>
+body {{ font: 15px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; color: #1b1b1f }}
+svg {{ width: 100%; height: auto }} text {{ font: 12px system-ui, sans-serif; fill: #44474e }}
+.dot {{ fill: #2f5d9b; fill-opacity: .45; stroke: #2f5d9b }} .axis {{ stroke: #8e9099 }} .zero {{ stroke: #c4c6cf }}
+.bias {{ stroke: #9b2f2f; stroke-width: 2 }} .limit {{ stroke: #9b2f2f; stroke-dasharray: 6 4 }}
+.band {{ fill: #9b2f2f; fill-opacity: .12 }}
+</style></head><body>
+{body}
+</body></html>
+"""
+
+
+def page(plots: Plots) -> str:
+    """One self-contained HTML page with a plot for each title."""
+    parts = []
+    for title, (pairs, figures) in plots.items():
+        words = "; ".join(f"{name.replace('_', ' ')} {_words(figure)}" for name, figure in figures.items())
+        caption = f"{sum(pairs.values()):,} pairs of labels. {words}. Shaded: 95% intervals."
+        parts.append(f"<h1>{escape(title)}</h1>\n{_plot(title, pairs, figures)}\n<p>{escape(caption)}</p>")
+    return _PAGE.format(title="Agreement of judge and people (Bland-Altman)", body="\n".join(parts))
+
+
+def _words(figure: Figure) -> str:
+    if figure.value is None:
+        return "undefined"
+    interval = "" if figure.ci_low is None else f" [{figure.ci_low:.3g}, {figure.ci_high:.3g}]"
+    return f"{figure.value:.3g}{interval}"
+
+
+def _plot(title: str, pairs: Pairs, figures: Mapping[str, Figure]) -> str:
+    """Inline SVG: differences (judge - human) over means, points as large as they are many; bias and limits."""
+    points = sorted(((a + b) / 2, b - a, count) for (a, b), count in pairs.items())
+    ends = [v for f in figures.values() for v in (f.value, f.ci_low, f.ci_high) if v is not None]
+    left, right = _ends([at for at, _, _ in points])
+    bottom, top = _ends([gap for _, gap, _ in points] + ends + [0.0])
+
+    def x(at: float) -> float:
+        return _LEFT + (at - left) / (right - left) * (_RIGHT - _LEFT)
+
+    def y(gap: float) -> float:
+        return _TOP + (top - gap) / (top - bottom) * (_FOOT - _TOP)
+
+    def level(css: str, gap: float) -> str:
+        return f'<line class="{css}" x1="{_LEFT}" x2="{_RIGHT}" y1="{y(gap):.1f}" y2="{y(gap):.1f}"/>'
+
+    parts = [level("zero", 0.0), f'<path class="axis" fill="none" d="M{_LEFT} {_TOP}V{_FOOT}H{_RIGHT}"/>']
+    for tick in np.linspace(left, right, 6)[1:-1]:
+        parts.append(f'<text x="{x(tick):.1f}" y="{_FOOT + 16}" text-anchor="middle">{tick:.2g}</text>')
+    for tick in np.linspace(bottom, top, 7)[1:-1]:
+        parts.append(f'<text x="{_LEFT - 6}" y="{y(tick) + 4:.1f}" text-anchor="end">{tick:.2g}</text>')
+    parts.append(f'<text x="{_WIDTH / 2:.0f}" y="{_HEIGHT - 12}" text-anchor="middle">mean of both labels</text>')
+    aside = f"translate(14 {_HEIGHT / 2:.0f}) rotate(-90)"
+    parts.append(f'<text transform="{aside}" text-anchor="middle">judge - human</text>')
+    for name, figure in figures.items():
+        if figure.value is None:
+            continue
+        if figure.ci_low is not None and figure.ci_high is not None:
+            above, height = y(figure.ci_high), y(figure.ci_low) - y(figure.ci_high)
+            place = f'x="{_LEFT}" y="{above:.1f}" width="{_RIGHT - _LEFT}" height="{height:.1f}"'
+            parts.append(f'<rect class="band" {place}/>')
+        parts.append(level("bias" if name == "bias" else "limit", figure.value))
+    most = max(pairs.values(), default=1)
+    for at, gap, count in points:
+        radius = 3 + 11 * sqrt(count / most) if most > 1 else 4
+        said = f"<title>mean {at:.4g}, difference {gap:.4g}: {count:,}</title>"
+        place = f'cx="{x(at):.1f}" cy="{y(gap):.1f}" r="{radius:.1f}"'
+        parts.append(f'<circle class="dot" {place}>{said}</circle>')
+    label = escape(f"Bland-Altman plot, {title}", quote=True)
+    return f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
+
+
+def _ends(values: Sequence[float]) -> tuple[float, float]:
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    margin = (high - low or 1.0) * 0.08
+    return low - margin, high + margin

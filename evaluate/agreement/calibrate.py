@@ -1,4 +1,8 @@
-"""What `ragassay calibrate` says: thresholds chosen on one half of people's labels, told by the other half."""
+"""What `ragassay calibrate` says: thresholds chosen on one half of people's labels, told by the other half.
+
+A threshold looks better on the labels it was chosen from than it is. So labels are divided in two halves, by whole
+clusters and without a look at what they say: on one it is chosen, on the other it is told what it is worth.
+"""
 
 from __future__ import annotations
 
@@ -17,140 +21,23 @@ from ragassay.arrays import Floats, Truths
 from ragassay.records import Figure, Record
 
 from ..inputs.clusters import Clusters, clusters_of_rows
-from ..statistics.clustered import NO_SPREAD, interval
+from ..statistics.clustered import NO_SPREAD
 from ..statistics.resamples import rounded
-from .coefficients import balanced_accuracy, crosstab, detection_shares, from_zero, kappa
+from .coefficients import balanced_accuracy, crosstab, detection_shares, kappa
 from .estimates import Ends, Found, Sample, Statistic, perfect_interval
 from .scored import Scored
-
-# Agreement near 1, and that of rare labels, is skewed and its bootstrap too narrow, which is why each figure has an
-# interval of its own making (`evaluate.agreement.interval`); the bootstrap of their difference would lose that again.
-# So the two intervals are joined by the method of variance estimates recovery with the correlation of the two (Zou,
-# Psychological Methods 12(4), 2007: dependent correlations), which the bootstrap does tell.
-
-
-def paired_difference(after: Figure, before: Figure, replicates: tuple[Floats, Floats]) -> Figure:
-    """after - before; replicates: of both, under the same draws of clusters. No interval where one of them has none.
-
-    With values a and b, ends (la, ua) and (lb, ub), and their correlation r:
-    low = a - b - sqrt((a - la)^2 - 2 r (a - la)(ub - b) + (ub - b)^2), high likewise with the other ends.
-    """
-    if after.value is None or before.value is None:
-        return Figure(value=None, n=after.n, n_failed=after.n_failed)
-    value = after.value - before.value
-    ends: Ends = (None, None)
-    if None not in (after.ci_low, after.ci_high, before.ci_low, before.ci_high):
-        (below_a, above_a), (below_b, above_b) = _reaches(after), _reaches(before)
-        r = _correlation(*replicates)
-        ends = value - _joined(below_a, above_b, r), value + _joined(above_a, below_b, r)
-    return rounded(value, after.n, after.n_failed, *ends)
-
-
-def _reaches(figure: Figure) -> tuple[float, float]:
-    """How far the ends lie below and above the value."""
-    value = figure.value or 0.0
-    return value - (figure.ci_low or 0.0), (figure.ci_high or 0.0) - value
-
-
-def _joined(one: float, other: float, r: float) -> float:
-    return sqrt(max(0.0, one**2 - 2 * r * one * other + other**2))
-
-
-def _correlation(one: Floats, other: Floats) -> float:
-    """Over the replicates in which both are defined; 0 where either does not vary, which is the wider interval."""
-    known = np.isfinite(one) & np.isfinite(other)
-    if known.sum() < 2 or min(one[known].std(), other[known].std()) < NO_SPREAD:
-        return 0.0
-    return float(np.corrcoef(one[known], other[known])[0, 1])
-
-
-# A threshold looks better on the labels it was chosen from than it is. So labels are divided in two halves, by whole
-# clusters and without a look at what they say: on one it is chosen, on the other it is told what it is worth.
 
 Aim = Literal["kappa", "balanced_accuracy"]
 AIMS: Mapping[Aim, Statistic] = {"kappa": kappa, "balanced_accuracy": balanced_accuracy}
 """What a threshold is chosen for. Kappa heeds how common a yes is, balanced accuracy does not."""
-
 _DIGITS = 6
 """Scores that are alike to so many are not told apart."""
-
-
-def choosing_half(clusters: Sequence[str], seed: int) -> Truths:
-    """(rows,): which rows the threshold is chosen on; whole clusters, in random order, each to the smaller half."""
-    sizes = Counter(clusters)
-    order = sorted(sizes)
-    random.Random(f"{seed}:calibrate").shuffle(order)
-    chosen: set[str] = set()
-    balance = 0
-    for name in order:
-        if balance <= 0:
-            chosen.add(name)
-        balance += sizes[name] if name in chosen else -sizes[name]
-    return np.array([name in chosen for name in clusters], dtype=bool)
-
-
-def reaches(scores: Floats, threshold: float) -> Truths:
-    """Which scores are a yes: those of at least `threshold`, to nine digits, as the judges themselves read it."""
-    return np.asarray(np.round(scores - threshold, 9) >= 0)
-
-
-def cuts(scores: Floats, whole: bool) -> list[float]:
-    """The thresholds that tell some of `scores` from others, rising.
-
-    whole: scores are labels, and a threshold is the lowest label that counts. Else one between each two neighbours,
-    with as few digits as lie between them.
-    """
-    values: list[float] = np.unique(np.round(scores, _DIGITS)).tolist()
-    return values[1:] if whole else [_between(low, high) for low, high in pairwise(values)]
-
-
-def _between(low: float, high: float) -> float:
-    rounds = (round((low + high) / 2, digits) for digits in range(1, _DIGITS + 2))
-    return next(value for value in rounds if low < value < high)
-
-
-def best_threshold(people: Truths, scores: Floats, now: Truths, whole: bool, aim: Aim) -> float | None:
-    """The cut on which judge and people agree most, all (rows,); None where none does better than `now`.
-
-    Of several that do equally well the middle one. people, now: yes or no, by people and by the judge as it is.
-    """
-    known = cuts(scores, whole)
-    rounded = np.round(scores, _DIGITS)
-    said_yes = [_at_least(rounded[side], known) for side in (~people, people)]
-    now_yes = [float((now & side).sum()) for side in (~people, people)]
-    false_yes, true_yes = (np.append(first, rest) for first, rest in zip(now_yes, said_yes, strict=True))
-    n_yes = float(people.sum())
-    worth = _worth(np.stack([len(people) - n_yes - false_yes, false_yes, n_yes - true_yes, true_yes], axis=1), aim)
-    if not known or worth[1:].max() <= worth[0]:
-        return None
-    best = [cut for cut, value in zip(known, worth[1:].tolist(), strict=True) if value == worth[1:].max()]
-    return best[(len(best) - 1) // 2]
-
-
-def _at_least(scores: Floats, thresholds: Sequence[float]) -> Floats:
-    """(thresholds,): how many scores reach each."""
-    below = np.searchsorted(np.sort(scores), np.array(thresholds), side="left")
-    return np.asarray(len(scores) - below, dtype=np.float64)
-
-
-def _worth(cells: Floats, aim: Aim) -> Floats:
-    """(thresholds,): what the thresholds are chosen for, undefined as the least.
-
-    cells: (thresholds, 4), how often people's and the judge's said no and no, no and yes, yes and no, yes and yes.
-    """
-    table = crosstab([0, 0, 1, 1], [0, 1, 0, 1], np.zeros(4, dtype=np.intp), 2)
-    found = AIMS[aim](table, cells)
-    known: Floats = np.where(np.isnan(found), -np.inf, found)
-    return known.round(9)
-
-
 FEWEST_LABELS = 10
 """Of people's yes, and of their no, on each half, with a number of the judge's beside each."""
 FEWEST_CLUSTERS = 5
 """Queries (or sections) on each half: with fewer, no spread between them can be told."""
 SHARES = ("precision", "recall")
 NONE_BETTER = "no threshold does better on the half to choose on than the judge does at present"
-_ONE_KIND = "people's labels here are all yes or all no, or so are the judge's"
 
 
 class Half(Record):
@@ -223,10 +110,10 @@ class _Side:
         n, n_yes = len(self.people), int(self.people.sum())
         return Half(n=n, n_failed=self.n_failed, n_yes=n_yes, n_clusters=len(self.clusters.names))
 
-    def sample(self, yes: Truths, bootstrap: int, seed: int) -> Sample:
+    def sample(self, yes: Truths, draws: tuple[int, int]) -> Sample:
         """People's and the judge's yes with the draws of their clusters, which are the same for any `yes`."""
         table = crosstab(self.people.astype(np.intp), yes.astype(np.intp), self.clusters.numbers, 2)
-        return Sample.of_pairs(table, bootstrap, seed)
+        return Sample.of_pairs(table, *draws)
 
 
 def calibrate(scored: Scored, *, aim: Aim = "kappa", bootstrap: int = 1000, seed: int = 7) -> Calibration:
@@ -238,28 +125,39 @@ def calibrate(scored: Scored, *, aim: Aim = "kappa", bootstrap: int = 1000, seed
     on = choosing_half(scored.clusters, seed)
     chosen_on, reported_on = _side(scored, on), _side(scored, ~on)
     note = _too_few(chosen_on.half(), reported_on.half())
-    threshold = None
+    threshold, gain, draws = None, None, (bootstrap, seed)
     if note is None:
         threshold = best_threshold(chosen_on.people, chosen_on.scores, chosen_on.now, scored.whole, aim)
         note = NONE_BETTER if threshold is None else None
-    before = _found(reported_on, reported_on.now, bootstrap, seed)
-    found = Calibration(
+    before, after = _found(reported_on, reported_on.now, draws), Found(0, 0)
+    difference: dict[str, Figure] = {}
+    if threshold is not None:
+        yes = reaches(reported_on.scores, threshold)
+        after = _found(reported_on, yes, draws)
+        difference = {name: _difference(reported_on, yes, name, (before, after), draws) for name in AIMS}
+        gain = (difference[aim].ci_low or 0.0) > 0
+    sides = {"before": before, "after": after}
+    return Calibration(
         file=scored.file,
         criterion=scored.criterion,
         judge=scored.judge,
         on=scored.on,
         relevant=scored.relevant,
         present=scored.present,
+        threshold=threshold,
         aim=aim,
         chosen_on=chosen_on.half(),
         reported_on=reported_on.half(),
         before=before.figures,
-        undefined={f"before {name}": why for name, why in before.undefined.items()},
+        after=after.figures,
+        difference=difference,
+        undefined={f"{side} {name}": why for side, of in sides.items() for name, why in of.undefined.items()},
+        gain=gain,
+        setting=None if threshold is None or not scored.setting else f"{scored.setting} = {threshold:.10g}",
         note=note,
         bootstrap=bootstrap,
         seed=seed,
     )
-    return found if threshold is None else _reported(found, reported_on, threshold, scored.setting)
 
 
 def _side(scored: Scored, which: Truths) -> _Side:
@@ -288,25 +186,7 @@ def _too_few(*halves: Half) -> str | None:
     return None
 
 
-def _reported(found: Calibration, side: _Side, threshold: float, setting: str | None) -> Calibration:
-    """The same with the threshold, and what it is worth on the half that it was not chosen on."""
-    yes = reaches(side.scores, threshold)
-    after = _found(side, yes, found.bootstrap, found.seed)
-    difference = {name: _difference(side, yes, name, found, after) for name in AIMS}
-    low = difference[found.aim].ci_low
-    return found.model_copy(
-        update={
-            "threshold": threshold,
-            "after": after.figures,
-            "difference": difference,
-            "undefined": found.undefined | {f"after {name}": why for name, why in after.undefined.items()},
-            "gain": low is not None and low > 0,
-            "setting": None if setting is None else f"{setting} = {threshold:.10g}",
-        }
-    )
-
-
-def _found(side: _Side, yes: Truths, bootstrap: int, seed: int) -> Found:
+def _found(side: _Side, yes: Truths, draws: tuple[int, int]) -> Found:
     """Kappa and balanced accuracy of yes and no, precision and recall of yes."""
     found = Found(len(side.people), side.n_failed)
     shares = [share for share in detection_shares(side.people, yes) if share.name in SHARES]
@@ -314,28 +194,111 @@ def _found(side: _Side, yes: Truths, bootstrap: int, seed: int) -> Found:
         for name in (*AIMS, *SHARES):
             found.leave_out(name, "nothing has both a label of people's and the judge's")
         return found
-    sample = side.sample(yes, bootstrap, seed)
+    sample = side.sample(yes, draws)
     for name, statistic in AIMS.items():
-        sample.figure(found, name, statistic, _ONE_KIND)
-    found.figures["balanced_accuracy"] = from_zero(found.figures["balanced_accuracy"])
+        lowest = 0.0 if name == "balanced_accuracy" else -np.inf
+        sample.figure(
+            found, name, statistic, "people's labels here are all yes or all no, or so are the judge's", lowest=lowest
+        )
     for share in shares:
-        if share.counts.any():
-            value, low, high = interval(share.values, share.counts, side.clusters, (0.0, 1.0))
-            found.put(share.name, value, (low, high), share.empty)
-        else:
-            found.leave_out(share.name, share.empty)
+        found.share(share, side.clusters)
     return found
 
 
-def _difference(side: _Side, yes: Truths, name: Aim, found: Calibration, after: Found) -> Figure:
-    """After less before on the same rows.
+def _difference(side: _Side, yes: Truths, name: Aim, found: tuple[Found, Found], draws: tuple[int, int]) -> Figure:
+    """After less before, which are `found`, on the same rows.
 
     Where every row is read as before, rows that are read otherwise have at most the share of `perfect_interval`.
     """
-    old, new = (side.sample(said, found.bootstrap, found.seed) for said in (side.now, yes))
+    old, new = (side.sample(said, draws) for said in (side.now, yes))
     if (yes == side.now).all():
         low, _ = perfect_interval(side.clusters.sizes, old.chance())
         ends = (None, None) if low is None else (low - 1, 1 - low)
         return rounded(0.0, len(yes), side.n_failed, *ends)
     replicates = (new.every(AIMS[name])[1], old.every(AIMS[name])[1])
-    return paired_difference(after.figures[name], found.before[name], replicates)
+    return paired_difference(found[1].figures[name], found[0].figures[name], replicates)
+
+
+def paired_difference(after: Figure, before: Figure, replicates: tuple[Floats, Floats]) -> Figure:
+    """after - before; replicates: of both, under the same draws of clusters. No interval where one of them has none.
+
+    Agreement near 1, and that of rare labels, is skewed and its bootstrap too narrow, which is why each figure has an
+    interval of its own making (`estimates`); the bootstrap of their difference would lose that again. So the two are
+    joined by the method of variance estimates recovery with the correlation of the two (Zou, Psychological Methods
+    12(4), 2007: dependent correlations), which the bootstrap does tell. With values a and b, ends (la, ua) and
+    (lb, ub), and their correlation r (0 where either does not vary, which is the wider interval):
+    low = a - b - sqrt((a - la)^2 - 2 r (a - la)(ub - b) + (ub - b)^2), high likewise with the other ends.
+    """
+    if after.value is None or before.value is None:
+        return Figure(value=None, n=after.n, n_failed=after.n_failed)
+    value = after.value - before.value
+    ends: Ends = (None, None)
+    a, b = after, before
+    if a.ci_low is not None and a.ci_high is not None and b.ci_low is not None and b.ci_high is not None:
+        one, other = (drawn[np.isfinite(replicates).all(axis=0)] for drawn in replicates)
+        varies = len(one) > 1 and min(one.std(), other.std()) >= NO_SPREAD
+        r = float(np.corrcoef(one, other)[0, 1]) if varies else 0.0
+
+        def reach(of_a: float, of_b: float) -> float:
+            return sqrt(max(0.0, of_a**2 - 2 * r * of_a * of_b + of_b**2))
+
+        low = reach(after.value - a.ci_low, b.ci_high - before.value)
+        high = reach(a.ci_high - after.value, before.value - b.ci_low)
+        ends = value - low, value + high
+    return rounded(value, after.n, after.n_failed, *ends)
+
+
+def choosing_half(clusters: Sequence[str], seed: int) -> Truths:
+    """(rows,): which rows the threshold is chosen on; whole clusters, in random order, each to the smaller half."""
+    sizes = Counter(clusters)
+    order = sorted(sizes)
+    random.Random(f"{seed}:calibrate").shuffle(order)
+    chosen: set[str] = set()
+    balance = 0
+    for name in order:
+        if balance <= 0:
+            chosen.add(name)
+        balance += sizes[name] if name in chosen else -sizes[name]
+    return np.array([name in chosen for name in clusters], dtype=bool)
+
+
+def reaches(scores: Floats, threshold: float) -> Truths:
+    """Which scores are a yes: those of at least `threshold`, to nine digits, as the judges themselves read it."""
+    return np.asarray(np.round(scores - threshold, 9) >= 0)
+
+
+def cuts(scores: Floats, whole: bool) -> list[float]:
+    """The thresholds that tell some of `scores` from others, rising.
+
+    whole: scores are labels, and a threshold is the lowest label that counts. Else one between each two neighbours,
+    with as few digits as lie between them.
+    """
+    values: list[float] = np.unique(np.round(scores, _DIGITS)).tolist()
+    if whole:
+        return values[1:]
+    rounds = (
+        (low, high, [round((low + high) / 2, n) for n in range(1, _DIGITS + 2)]) for low, high in pairwise(values)
+    )
+    return [next(value for value in middle if low < value < high) for low, high, middle in rounds]
+
+
+def best_threshold(people: Truths, scores: Floats, now: Truths, whole: bool, aim: Aim) -> float | None:
+    """The cut on which judge and people agree most, all (rows,); None where none does better than `now`.
+
+    Of several that do equally well the middle one. people, now: yes or no, by people and by the judge as it is.
+    """
+    known = cuts(scores, whole)
+    rounded, yes = np.round(scores, _DIGITS), []
+    for side in (~people, people):
+        below = np.searchsorted(np.sort(rounded[side]), np.array(known), side="left")
+        yes.append(np.append((now & side).sum(), side.sum() - below).astype(np.float64))
+    false_yes, true_yes = yes
+    n_yes = float(people.sum())
+    # How often people's and the judge's are no and no, no and yes, yes and no, yes and yes; undefined is the least.
+    cells = np.stack([len(people) - n_yes - false_yes, false_yes, n_yes - true_yes, true_yes], axis=1)
+    found = AIMS[aim](crosstab([0, 0, 1, 1], [0, 1, 0, 1], np.zeros(4, dtype=np.intp), 2), cells)
+    worth = np.where(np.isnan(found), -np.inf, found).round(9)
+    if not known or worth[1:].max() <= worth[0]:
+        return None
+    best = [cut for cut, value in zip(known, worth[1:].tolist(), strict=True) if value == worth[1:].max()]
+    return best[(len(best) - 1) // 2]

@@ -1,8 +1,16 @@
-"""Figures as they are estimated: a value with its interval, or the reason why there is none."""
+"""Figures as they are estimated: a value with its interval, or the reason why there is none; and p-values.
+
+Percentiles of the bootstrap are too narrow where judge and people nearly always agree: with 30 labels at kappa .96 they
+cover 47% (as benchmarks/coverage/agreement.py simulates). So the bootstrap gives a standard error (Efron and
+Tibshirani, An Introduction to the Bootstrap, 1993, chapter 6; times sqrt(c / (c - 1)) for c clusters), and the interval
+is Student's t with c - 1 degrees of freedom on Fisher's scale, artanh, where a correlation-like figure is nearly normal
+(Fisher, Metron 1, 1921). Each end is moved out to the expanded percentile's (Hesterberg 2015) where that lies farther.
+Shares (accuracy, precision, ...) have the clustered interval of `evaluate.statistics.clustered`: it needs no draws.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
@@ -12,21 +20,16 @@ from ragassay.arrays import Floats, Ints
 from ragassay.records import Figure
 
 from ..inputs.clusters import Clusters
-from ..statistics.clustered import NO_SPREAD, alike_interval, estimate
+from ..statistics.clustered import NO_SPREAD, alike_interval, estimate, interval
 from ..statistics.resamples import expanded_tail, rounded, six_digits
-from .coefficients import LARGEST, Crosstab, spearman_rho, tau_b
-
-# Percentiles of the bootstrap are too narrow where judge and people nearly always agree: with 30 labels at kappa .96
-# they cover 47% (as benchmarks/coverage/agreement.py simulates). So the bootstrap gives a standard error (Efron and
-# Tibshirani, An Introduction to the Bootstrap, 1993, chapter 6; times sqrt(c / (c - 1)) for c clusters), and the
-# interval is Student's t with c - 1 degrees of freedom on Fisher's scale, artanh, where a correlation-like figure is
-# nearly
-# normal (Fisher, Metron 1, 1921). Each end is moved out to the expanded percentile's (Hesterberg 2015) where that lies
-# farther. Shares (accuracy, precision, ...) have the clustered interval of `evaluate.statistics.clustered`, which needs
-# no
-# draws.
+from .coefficients import Crosstab, Share, spearman_rho, tau_b
+from .label_tables import LARGEST
 
 Ends = tuple[float | None, float | None]
+Statistic = Callable[[Crosstab, Floats], Floats]
+"""From a table and cell counts (..., cells) to the figure's values (...), NaN where it is undefined."""
+_AT_ONCE = 2_000_000
+"""Counts, or labels drawn, that are held at once."""
 
 
 @lru_cache(maxsize=4)
@@ -92,13 +95,6 @@ def perfect_interval(n_by_cluster: Floats, chance: float, confidence: float = 0.
     return max(-1.0, 1 - (1 - float(low)) / (1 - chance)), 1.0
 
 
-# With two labels of the rare kind, a third of the resamples have one or none, and where a rater gave one label
-# throughout kappa is 0 in every resample, whatever the other said. There the figure is drawn from a posterior instead:
-# a Bayesian
-# bootstrap of the clusters (Rubin, Annals of Statistics 9(1), 1981) with pseudo-rows for every pair of the labels seen,
-# which for two labels and rows that stand alone is the Dirichlet posterior under Jeffreys' prior, 1/2 for each of the
-# four cells (as Basu, Banerjee and Sen, Biometrics 56(2), 2000, have it for kappa).
-
 FEW = 3
 """A rater who gave at most so many things another label than the commonest one has rare labels."""
 PSEUDO_ROWS = 2.0
@@ -107,13 +103,20 @@ PSEUDO_ROWS = 2.0
 
 @dataclass(frozen=True)
 class Rare:
-    """Draws of the counts of every pair of the labels seen, (replicates, cells), and the table they are counts of."""
+    """Draws of the counts of every pair of the labels seen, (replicates, cells), and the table they are counts of.
+
+    With two labels of the rare kind, a third of the resamples have one or none, and where a rater gave one label
+    throughout kappa is 0 in every resample, whatever the other said. There the figure is drawn from a posterior
+    instead: a Bayesian bootstrap of the clusters (Rubin, Annals of Statistics 9(1), 1981) with pseudo-rows for every
+    pair of the labels seen, which for two labels and rows that stand alone is the Dirichlet posterior under Jeffreys'
+    prior, 1/2 for each of the four cells (as Basu, Banerjee and Sen, Biometrics 56(2), 2000, have it for kappa).
+    """
 
     table: Crosstab
     counts: Floats
     n_clusters: int
 
-    def ends(self, statistic: Callable[[Crosstab, Floats], Floats], confidence: float = 0.95) -> tuple[float, float]:
+    def ends(self, statistic: Statistic, confidence: float = 0.95) -> tuple[float, float]:
         """The interval of a figure of agreement, its quantiles as far out as few clusters need (Hesterberg 2015)."""
         tail = expanded_tail(self.n_clusters, confidence)
         low, high = np.clip(np.quantile(statistic(self.table, self.counts), [tail, 1 - tail]), -1.0, 1.0)
@@ -154,13 +157,6 @@ def _all_pairs(table: Crosstab, seen: Ints) -> Crosstab:
     return Crosstab(table.n_labels, x, y, row_cell[order], cluster[order], mass[order], table.n_clusters)
 
 
-Statistic = Callable[[Crosstab, Floats], Floats]
-"""From a table and cell counts (..., cells) to the figure's values (...), NaN where it is undefined."""
-
-_AT_ONCE = 2_000_000
-"""Counts that are held at once."""
-
-
 @dataclass
 class Found:
     """Figures by name, over `n` rows, `n_failed` more being without a label; the reason for each that is undefined."""
@@ -181,6 +177,13 @@ class Found:
         """The figure without a value, and the reason."""
         self.figures[name] = Figure(value=None, n=self.n, n_failed=self.n_failed)
         self.undefined[name] = why
+
+    def share(self, share: Share, clusters: Clusters, suffix: str = "") -> None:
+        """A share of rows with its clustered interval, or that it is of nothing."""
+        if not share.counts.any():
+            return self.leave_out(share.name + suffix, share.empty)
+        value, low, high = interval(share.values, share.counts, clusters, (0.0, 1.0))
+        return self.put(share.name + suffix, value, (low, high), share.empty)
 
 
 @dataclass(frozen=True)
@@ -203,20 +206,15 @@ class Sample:
         return cls(table, draws(table.n_clusters, replicates, seed), few)
 
     def every(self, statistic: Statistic) -> tuple[float, Floats]:
-        """The value, and its value in each replicate."""
-        drawn = [statistic(self.table, counts) for counts in self._drawn()]
+        """The value, and its value in each replicate: of all at once where their counts are few, and kept then."""
+        step = max(1, _AT_ONCE // max(1, len(self.table.x)))
+        starts = range(0, len(self.weights), step)
+        parts = (self.table.counts(self.weights[start : start + step]) for start in starts)
+        drawn = [statistic(self.table, c) for c in ([self._drawn] if step >= len(self.weights) else parts)]
         return float(statistic(self.table, self._counts)), np.concatenate(drawn)
 
-    def _drawn(self) -> Iterable[Floats]:
-        """The counts in each replicate, kept for the next figure where that is little, else some at a time."""
-        step = max(1, _AT_ONCE // max(1, len(self.table.x)))
-        if step >= len(self.weights):
-            return [self._drawn_counts]
-        starts = range(0, len(self.weights), step)
-        return (self.table.counts(self.weights[start : start + step]) for start in starts)
-
     @cached_property
-    def _drawn_counts(self) -> Floats:
+    def _drawn(self) -> Floats:
         return self.table.counts(self.weights)
 
     @cached_property
@@ -245,26 +243,23 @@ class Sample:
         known = [value, *(end for end in ends if end is not None)]
         return min(low, *known), max(high, *known)
 
-    def figure(self, found: Found, name: str, statistic: Statistic, why: str, *, bounded: bool = True) -> None:
-        """Put the statistic, with its interval, among what was found; `why` says what makes it undefined."""
+    def figure(
+        self, found: Found, name: str, statistic: Statistic, why: str, *, bounded: bool = True, lowest: float = -np.inf
+    ) -> None:
+        """Put the statistic, with its interval, among what was found; `why` says what makes it undefined.
+
+        lowest: what no value lies below, as 0 where a share has the interval of correlations.
+        """
         value, replicates = self.every(statistic)
         if not np.isfinite(value):
-            found.leave_out(name, why)
-        else:
-            found.put(name, value, self.interval(value, replicates, statistic, bounded=bounded), why)
+            return found.leave_out(name, why)
+        low, high = self.interval(value, replicates, statistic, bounded=bounded)
+        return found.put(name, value, (None if low is None else max(lowest, low), high), why)
 
-
-# Kendall's and Spearman's of pairs that stand alone are scipy's, exact for few pairs without ties and else asymptotic.
-# Where several pairs are of one cluster (a query, a section), its pairs are alike in both raters by themselves, and
-# such a p is far too small: so whole clusters are permuted (`permutation_p`). The t-test of judge - people is paired
-# and
-# cluster-robust (`statistics.clustered`): with one pair a query it is Student's own.
 
 DRAWS = 999
 TOGETHER = 5
 """So many clusters of neighbouring sizes, at least, change their places with each other."""
-_CELLS = 2_000_000
-"""Labels that are drawn at once."""
 _KEYS = 2**22
 """Random keys by which a cluster's labels are put in another order, sorted together with them."""
 
@@ -272,7 +267,9 @@ _KEYS = 2**22
 def rank_p(x: Floats, y: Floats, clusters: Clusters | None = None, seed: int = 7) -> dict[str, float]:
     """`tau_b`, `rho` of values (n,); nothing below three, and where one side's values are all alike.
 
-    clusters: of the pairs; where one has several of them the p is `permutation_p`, and nothing below two clusters.
+    Of pairs that stand alone p is scipy's, exact for few pairs without ties and else asymptotic. clusters: of the pairs
+    (a query, a section); where one has several of them they are alike in both raters by themselves, and such a p were
+    far too small: it is `permutation_p`, of whole clusters, and nothing below two of them.
     """
     if len(x) < 3 or np.ptp(x) < NO_SPREAD or np.ptp(y) < NO_SPREAD:
         return {}
@@ -294,8 +291,12 @@ def permutation_p(x: Floats, y: Floats, clusters: Clusters, seed: int = 7, draws
     least 1 / (draws + 1). Neither the order of the rows nor the clusters' names change it. How often it is below 5%
     where there is nothing in common: `benchmarks/coverage/rank_p.py`.
     """
-    values = [np.unique(side, return_inverse=True)[1].astype(np.intp) for side in (x, y)]
-    blocks = _blocks(values[0], values[1], clusters)
+    values = [np.unique(side, return_inverse=True)[1].tolist() for side in (x, y)]
+    rows: list[list[tuple[int, int]]] = [[] for _ in clusters.names]
+    for number, a, b in zip(clusters.numbers.tolist(), *values, strict=True):
+        rows[number].append((a, b))
+    # By size, then by labels: an order that does not hang on that of the rows or on names.
+    blocks = sorted((sorted(block) for block in rows if block), key=lambda block: (len(block), block))
     one, other = (np.array([pair[side] for block in blocks for pair in block], dtype=np.intp) for side in (0, 1))
     seen = _correlations(one, other[None])
     generator = np.random.default_rng(seed)
@@ -306,14 +307,6 @@ def permutation_p(x: Floats, y: Floats, clusters: Clusters, seed: int = 7, draws
     return {name: six_digits(count / (draws + 1)) for name, count in beyond.items()}
 
 
-def _blocks(x: Ints, y: Ints, clusters: Clusters) -> list[list[tuple[int, int]]]:
-    """The clusters' pairs, in an order that does not hang on that of the rows or on names: by size, then by labels."""
-    found: list[list[tuple[int, int]]] = [[] for _ in clusters.names]
-    for number, a, b in zip(clusters.numbers.tolist(), x.tolist(), y.tolist(), strict=True):
-        found[number].append((a, b))
-    return sorted((sorted(block) for block in found if block), key=lambda block: (len(block), block))
-
-
 def _permuted(labels: Ints, sizes: Sequence[int], draws: int, generator: np.random.Generator) -> Iterator[Ints]:
     """`draws` permutations, in slices (some, n), of labels that stand cluster by cluster, rising in size."""
     size = np.array(sizes)
@@ -321,7 +314,7 @@ def _permuted(labels: Ints, sizes: Sequence[int], draws: int, generator: np.rand
     cluster = np.repeat(np.arange(len(size)), size)
     place = np.arange(n) - start[cluster]
     group = _alike_in_size(sizes)
-    for first in range(0, draws, step := max(1, _CELLS // n)):
+    for first in range(0, draws, step := max(1, _AT_ONCE // n)):
         some = min(step, draws - first)
         keys = (cluster * _KEYS + generator.integers(0, _KEYS, (some, n))) * n_labels + labels
         shuffled = np.sort(keys, axis=1) % n_labels
@@ -343,7 +336,10 @@ def _correlations(x: Ints, y: Ints) -> dict[str, Floats]:
     """`tau_b`, `rho` of x (n,) with each row of y (draws, n), both numbered from 0; NaN where a side does not vary."""
     n_labels = int(max(x.max(), y.max())) + 1
     if n_labels > LARGEST:
-        return _of_measured(x, y)
+        from scipy.stats import kendalltau, spearmanr
+
+        taus = [float(kendalltau(x, row).statistic) for row in y]
+        return {"tau_b": np.array(taus), "rho": np.array([float(spearmanr(x, row).statistic) for row in y])}
     cells = n_labels**2
     codes = x * n_labels + y + cells * np.arange(len(y))[:, None]
     counts = np.bincount(codes.ravel(), minlength=cells * len(y)).reshape(len(y), cells).astype(np.float64)
@@ -352,16 +348,11 @@ def _correlations(x: Ints, y: Ints) -> dict[str, Floats]:
     return {"tau_b": tau_b(table, counts), "rho": spearman_rho(table, counts)}
 
 
-def _of_measured(x: Ints, y: Ints) -> dict[str, Floats]:
-    """The same one by one, of values too many to be counted as labels."""
-    from scipy.stats import kendalltau, spearmanr
-
-    taus = [float(kendalltau(x, row).statistic) for row in y]
-    return {"tau_b": np.array(taus), "rho": np.array([float(spearmanr(x, row).statistic) for row in y])}
-
-
 def bias_p(gaps: Floats, clusters: Clusters) -> dict[str, float]:
-    """`bias` of judge - people (n,), that it is 0; nothing below two clusters, and where all gaps are the same."""
+    """`bias` of judge - people (n,), that it is 0; nothing below two clusters, and where all gaps are the same.
+
+    The t-test is paired and cluster-robust (`statistics.clustered`): with one pair a query it is Student's own.
+    """
     from scipy.special import stdtr
 
     found = estimate(clusters.sums(gaps), clusters.sizes)

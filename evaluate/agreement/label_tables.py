@@ -1,16 +1,19 @@
-"""Tables of labels from elsewhere: CSV, TSV or JSON Lines with a column a rater, and two files of TREC qrels."""
+"""Tables of labels from elsewhere (CSV, TSV, JSON Lines with a column a rater, two files of qrels), and their scale."""
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from math import isfinite
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
+from ragassay.arrays import Floats
 from ragassay.errors import InputError
 from ragassay.files import read_objects, read_qrels, read_text
 from ragassay.text import plain
@@ -18,9 +21,10 @@ from ragassay.text import plain
 Label = float | str
 MISSING = frozenset({"", "na", "n/a", "nan", "null"})
 """What counts as no label, in any case of letters; so does JSON's null, and a key that a line lacks."""
-
 QUERY_COLUMNS = ("query_id", "qid", "query")
 _LONGEST_CELL = 10_000_000
+LARGEST = 50
+"""Labels of a scale that is treated as categories; more are treated as measured values."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,8 @@ def read_labels(path: Path) -> LabelTable:
     Raises InputError, with the line, for a file without rows, a column named twice and a row of another length.
     """
     if path.suffix.lower() in {".jsonl", ".ndjson"}:
-        return _from_objects(path)
+        objects = [(line, {key: _text(value) for key, value in row.items()}) for line, row in read_objects(path)]
+        return _held(path, tuple(dict.fromkeys(key for _, row in objects for key in row)), objects)
     text = read_text(path)
     tabs = path.suffix.lower() in {".tsv", ".tab"} or "\t" in text.split("\n", 1)[0]
     (_, header), *rows = _cells(path, text, "\t" if tabs else ",") or [(1, [])]
@@ -66,9 +71,19 @@ def read_labels(path: Path) -> LabelTable:
         if len(cells) != len(columns):
             raise InputError(f"has {len(cells)} cells, the header {len(columns)}", file=path, line=line)
         table.append((line, dict(zip(columns, (cell.strip() for cell in cells), strict=True))))
-    if not table:
+    return _held(path, columns, table)
+
+
+def _held(path: Path, columns: tuple[str, ...], rows: Sequence[tuple[int, dict[str, str]]]) -> LabelTable:
+    if not rows:
         raise InputError("has no rows of labels", file=path)
-    return LabelTable(str(path), columns, tuple(table))
+    return LabelTable(str(path), columns, tuple(rows))
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    return value.strip() if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _cells(path: Path, text: str, delimiter: str) -> list[tuple[int, list[str]]]:
@@ -84,19 +99,6 @@ def _cells(path: Path, text: str, delimiter: str) -> list[tuple[int, list[str]]]
         except csv.Error as error:
             problem = InputError(f"is not a table ({error})", file=path, line=reader.line_num)
     raise problem
-
-
-def _from_objects(path: Path) -> LabelTable:
-    rows = [(line, {key: _text(value) for key, value in row.items()}) for line, row in read_objects(path)]
-    if not rows:
-        raise InputError("has no rows of labels", file=path)
-    return LabelTable(str(path), tuple(dict.fromkeys(key for _, row in rows for key in row)), tuple(rows))
-
-
-def _text(value: object) -> str:
-    if value is None:
-        return ""
-    return value.strip() if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def ratings(table: LabelTable, raters: Sequence[str], by: str | None) -> Ratings:
@@ -117,46 +119,34 @@ def ratings(table: LabelTable, raters: Sequence[str], by: str | None) -> Ratings
             raise InputError(f"has no column '{plain(name)}'", file=table.file, remedy=f"its columns are {there}")
     by = by or next((name for name in QUERY_COLUMNS if name in table.columns and name not in raters), None)
     labels, numeric = _read(table, raters)
-    return Ratings(table.file, tuple(raters), labels, _clusters(table, by), numeric, by)
-
-
-def _clusters(table: LabelTable, by: str | None) -> tuple[str, ...]:
-    if by is None:
-        return tuple(str(number) for number, _ in enumerate(table.rows))
-    for line, row in table.rows:
-        if row.get(by, "") == "":
-            raise InputError(f"has no '{plain(by)}'", file=table.file, line=line, remedy="every row needs its query")
-    return tuple(row[by] for _, row in table.rows)
+    clusters = tuple(str(number) if by is None else row.get(by, "") for number, (_, row) in enumerate(table.rows))
+    if "" in clusters:
+        line = table.rows[clusters.index("")][0]
+        raise InputError(f"has no '{plain(by or '')}'", file=table.file, line=line, remedy="every row needs its query")
+    return Ratings(table.file, tuple(raters), labels, clusters, numeric, by)
 
 
 def _read(table: LabelTable, raters: Sequence[str]) -> tuple[tuple[tuple[Label | None, ...], ...], bool]:
-    texts = [[row.get(name, "") for _, row in table.rows] for name in raters]
-    present = [text for column in texts for text in column if text.lower() not in MISSING]
-    for name, column in zip(raters, texts, strict=True):
-        if all(text.lower() in MISSING for text in column):
+    """Each rater's labels, and whether they are numbers; a number in any cell asks for numbers in all."""
+    given = [(line, name, text) for line, row in table.rows for name in raters if (text := label_in(row, name))]
+    for name in raters:
+        if all(name != rater for _, rater, _ in given):
             raise InputError(f"column '{plain(name)}' holds no label", file=table.file)
-    numbers = [number_of(text) is not None for text in present]
-    if any(numbers) and not all(numbers):
-        _raise_mixed(table, raters)
-    numeric = all(numbers)
-    columns = tuple(tuple(_label(text, numeric) for text in column) for column in texts)
-    return columns, numeric
+    words = [cell for cell in given if number_of(cell[2]) is None]
+    if words and len(words) < len(given):
+        line, name, text = words[0]
+        problem = f"label '{plain(text[:60])}' in column '{plain(name)}' is not a number, as other labels are"
+        remedy = "use numbers or words throughout, and leave the cell empty where there is no label"
+        raise InputError(problem, file=table.file, line=line, remedy=remedy)
+    texts = [[label_in(row, name) for _, row in table.rows] for name in raters]
+    return tuple(
+        tuple(text if text is None or words else number_of(text) for text in column) for column in texts
+    ), not words
 
 
-def _label(text: str, numeric: bool) -> Label | None:
-    if text.lower() in MISSING:
-        return None
-    return number_of(text) if numeric else text
-
-
-def _raise_mixed(table: LabelTable, raters: Sequence[str]) -> None:
-    for line, row in table.rows:
-        for name in raters:
-            text = row.get(name, "")
-            if text.lower() not in MISSING and number_of(text) is None:
-                problem = f"label '{plain(text[:60])}' in column '{plain(name)}' is not a number, as other labels are"
-                remedy = "use numbers or words throughout, and leave the cell empty where there is no label"
-                raise InputError(problem, file=table.file, line=line, remedy=remedy)
+def label_in(row: Mapping[str, str], name: str) -> str | None:
+    """The label in column `name`, None where it is missing."""
+    return None if (text := row.get(name, "")).lower() in MISSING else text
 
 
 def number_of(text: str) -> float | None:
@@ -166,6 +156,118 @@ def number_of(text: str) -> float | None:
     except ValueError:
         return None
     return value if value is not None and isfinite(value) else None
+
+
+def spelt(label: Label) -> str:
+    """A label as people write it: `2`, `0.5`, `yes`."""
+    return label if isinstance(label, str) else f"{label:.10g}"
+
+
+NO_ORDER = "the labels are words without an order; give it with --scale"
+NO_NUMBERS = "the labels are words, not numbers"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """`labels` in order. A label that was seen and not declared keeps its own place, and is named in `outside`.
+
+    positive: for each label whether it counts as relevant. relevant: the lowest that does (of words without an order,
+    the only one), None where none was given or goes without saying: nothing is positive then. given: whether somebody
+    named it.
+    """
+
+    labels: tuple[Label, ...]
+    positive: tuple[bool, ...]
+    numeric: bool
+    ordered: bool
+    relevant: Label | None
+    declared: tuple[Label, ...]
+    outside: tuple[Label, ...]
+    given: bool = False
+
+    @property
+    def values(self) -> Floats:
+        """(labels,): the labels as numbers; words are their places, 0, 1, …"""
+        return np.array([x if isinstance(x, float) else i for i, x in enumerate(self.labels)], dtype=np.float64)
+
+    def numbers(self, labels: Sequence[Label | None]) -> list[int | None]:
+        """The place of each label on the scale, from 0; None for a missing label."""
+        places = {label: place for place, label in enumerate(self.labels)}
+        return [None if label is None else places[label] for label in labels]
+
+    def of(self, seen: Collection[Label | None]) -> Scale:
+        """The scale of these labels and those declared, as if there were no others."""
+        held = {*self.declared, *seen}
+        kept = [(label, flag) for label, flag in zip(self.labels, self.positive, strict=True) if label in held]
+        labels, positive = tuple(label for label, _ in kept), tuple(flag for _, flag in kept)
+        least = self.relevant
+        if not self.given:
+            least = _usual(self.declared or labels)
+            positive = _positive(labels, least, self.ordered)
+        outside = tuple(label for label in self.outside if label in held)
+        return Scale(labels, positive, self.numeric, self.ordered, least, self.declared, outside, self.given)
+
+
+def make_scale(ratings: Ratings, declared: Sequence[str] = (), relevant: str | None = None) -> Scale:
+    """The scale of these ratings: the labels declared, and those seen.
+
+    Numbers are in the order of numbers, words in that of `declared`, then by spelling. Without `relevant`, of two
+    numbers the higher is relevant, of 0 and 1 it is 1, and on TREC's scales (-2 to 3) it is 2. Raises InputError for a
+    label declared twice or of the other kind, and for a `relevant` that is no number or not on the scale.
+    """
+    seen = {label for column in ratings.labels for label in column if label is not None}
+    where = f"and the labels of {ratings.file} are numbers"
+    own = tuple(
+        _as_number(text, f"--scale has '{plain(text)}', {where}") if ratings.numeric else text.strip()
+        for text in declared
+    )
+    if len(set(own)) < len(own):
+        raise InputError("--scale names a label twice")
+    outside = tuple(sorted(seen - set(own), key=_order)) if own else ()
+    labels = tuple(sorted(seen | set(own), key=_order)) if ratings.numeric or not own else (*own, *outside)
+    least = _usual(own or labels) if relevant is None else relevant
+    if relevant is not None and ratings.numeric:
+        least = _as_number(relevant, f"--relevant is '{plain(relevant)}', {where}")
+    elif relevant is not None and relevant not in labels:
+        there = ", ".join(plain(spelt(label)) for label in labels[:20])
+        problem = f"--relevant is '{plain(relevant)}', which is no label there"
+        raise InputError(problem, file=ratings.file, remedy=f"labels that are words need one of them: {there}")
+    ordered = ratings.numeric or bool(own)
+    flags = _positive(labels, least, ordered)
+    return Scale(labels, flags, ratings.numeric, ordered, least, own, outside, relevant is not None)
+
+
+def _positive(labels: Sequence[Label], least: Label | None, ordered: bool) -> tuple[bool, ...]:
+    if isinstance(least, float):
+        return tuple(isinstance(label, float) and label >= least for label in labels)
+    if least is None or not ordered:
+        return tuple(label == least for label in labels)
+    return tuple(place >= labels.index(least) for place, _ in enumerate(labels))
+
+
+def _order(label: Label) -> tuple[float, str]:
+    return (label, "") if isinstance(label, float) else (0.0, label)
+
+
+def _as_number(text: str, otherwise: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise InputError(otherwise) from None
+    if not np.isfinite(value):
+        raise InputError(otherwise)
+    return value
+
+
+def _usual(labels: Sequence[Label]) -> Label | None:
+    numbers = sorted(label for label in labels if isinstance(label, float))
+    if not numbers:
+        return None
+    if set(numbers) <= {0.0, 1.0}:
+        return 1.0
+    if len(numbers) == 2:
+        return numbers[1]
+    return 2.0 if set(numbers) <= {-2.0, -1.0, 0.0, 1.0, 2.0, 3.0} else None
 
 
 def qrels_ratings(human: Path, judge: Path) -> Ratings:

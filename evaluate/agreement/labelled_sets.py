@@ -22,17 +22,13 @@ from ragassay.records import Answer, Passage, Query
 from ragassay.text import plain
 
 from ..judging.engine.cases import AnswerCase, QueryCase
-from .coefficients import spelt
-from .label_tables import Label, read_labels
+from .label_tables import Label, read_labels, spelt
 
 Kind = Literal["relevance", "claims", "answers", "correctness"]
-Fields = Mapping[str, Any]
-
 AGENT = "labelled"
 """The agent that answers of labelled sets are said to be of."""
 ASKED_OF_A_CLAIM = "Is this so, going by the document?"
 """The query of a claim whose row has no question: evaluators want one."""
-
 NAMES: dict[str, tuple[str, ...]] = {
     "claim": ("claim",),
     "document": ("document", "doc", "evidence", "passage", "context"),
@@ -96,8 +92,10 @@ def read_relevance(
             if id not in known:
                 raise InputError(f"has a passage '{plain(id)}' that is not in {passages}", file=qrels)
             rows.append(LabelledRow(QueryCase(asked[query], (known[id],), ()), id, float(label), query))
+    if not rows:
+        raise InputError("has no rows of labels", file=qrels)
     note = f"{len(taken)} passages without a label, from {negatives}, are taken as not relevant"
-    return _held(LabelledSet(str(qrels), "relevance", tuple(rows), (note,) if taken else ()))
+    return LabelledSet(str(qrels), "relevance", tuple(rows), (note,) if taken else ())
 
 
 def read_rows(path: Path, kind: Kind | None = None, *, seed: int = 7) -> LabelledSet:
@@ -106,24 +104,149 @@ def read_rows(path: Path, kind: Kind | None = None, *, seed: int = 7) -> Labelle
     seed: of the shuffle that gives half of the questions another's answer, where the kind is answers. Raises
     InputError, with the line, for a missing field, a label that is none, and a file of no kind.
     """
-    lines = list(_lines(path))
+    of_objects = path.suffix.lower() in {".jsonl", ".ndjson"}
+    lines = [
+        _Line(path, line, fields) for line, fields in (read_objects(path) if of_objects else read_labels(path).rows)
+    ]
     if not lines:
         raise InputError("has no rows of labels", file=path)
-    kind = kind or _kind_of(path, lines[0][1])
+    kind = kind or _kind_of(path, lines[0].fields)
     if kind == "relevance":
         raise InputError("of relevance needs --passages and --queries", file=path)
     if kind == "answers":
-        return _held(LabelledSet(str(path), kind, tuple(_answers(path, lines, seed)), (_SHUFFLED,)))
-    made = _claim if kind == "claims" else _correctness
-    rows = tuple(made(path, line, fields) for line, fields in lines)
+        note = "half of the questions were given the answer of another, which counts as not answering them"
+        return LabelledSet(str(path), kind, tuple(_answers(path, lines, seed)), (note,))
+    rows = tuple(line.claim() if kind == "claims" else line.correctness() for line in lines)
     numbers = [isinstance(row.label, float) for row in rows]
     if any(numbers) and not all(numbers):
-        line = lines[numbers.index(not numbers[0])][0]
+        line = lines[numbers.index(not numbers[0])].line
         raise InputError("labels are numbers and words mixed", file=path, line=line, remedy="use one or the other")
-    return _held(LabelledSet(str(path), kind, rows))
+    return LabelledSet(str(path), kind, rows)
 
 
-_SHUFFLED = "half of the questions were given the answer of another, which counts as not answering them"
+def _kind_of(path: Path, fields: Mapping[str, Any]) -> Kind:
+    has = {name for name, spelt in NAMES.items() if any(one in fields for one in spelt)}
+    if {"claim", "document", "label"} <= has:
+        return "claims"
+    if {"question", "answer", "expected", "label"} <= has:
+        return "correctness"
+    if not {"question", "answer"} <= has:
+        remedy = "give claim, document, label; question, answer, expected, label; question, answer; or qrels with "
+        raise InputError("is of no kind of labelled set", file=path, line=1, remedy=remedy + "--passages")
+    if "label" in has:
+        remedy = "give what was expected too, or --kind answers to shuffle answers and leave out labels"
+        raise InputError("labels answers, but says not what was expected", file=path, line=1, remedy=remedy)
+    return "answers"
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line of a file: its fields by any of their `NAMES`. Raises InputError, with the line, for one that is amiss."""
+
+    path: Path
+    line: int
+    fields: Mapping[str, Any]
+
+    def _value(self, name: str) -> Any:
+        return next((self.fields[spelt] for spelt in NAMES[name] if self.fields.get(spelt) not in (None, "")), None)
+
+    def _lacks(self, name: str) -> InputError:
+        remedy = f"it may be called {', '.join(NAMES[name])}"
+        return InputError(f"has no {name}", file=self.path, line=self.line, remedy=remedy)
+
+    def text(self, name: str) -> str:
+        value = self._value(name)
+        if not isinstance(value, str) or not value.strip():
+            raise self._lacks(name)
+        return value
+
+    def expected(self) -> str:
+        """One text or a list of them; in a table a list is JSON. A text that only looks like one is a text."""
+        value = self._value("expected")
+        if isinstance(value, str) and value.lstrip().startswith("["):
+            with suppress(ValueError):
+                value = json.loads(value)
+        values = value if isinstance(value, list) else [value]
+        if not values or not all(isinstance(one, str) and one.strip() for one in values):
+            raise self._lacks("expected")
+        return expected_text(values)
+
+    def label(self) -> Label:
+        """A number, or a word; yes, true, no and false are 1 and 0, whatever case they are in."""
+        value = self._value("label")
+        if isinstance(value, bool | int | float) and value - value == 0:
+            return float(value)
+        if not isinstance(value, str) or not value.strip():
+            raise self._lacks("label")
+        word = value.strip()
+        if (said := word.casefold()) in ("yes", "true", "no", "false"):
+            return float(said in ("yes", "true"))
+        return float(word) if word.removeprefix("-").replace(".", "", 1).isdecimal() else word
+
+    def claim(self) -> LabelledRow:
+        claim, document = self.text("claim"), self.text("document")
+        asked = self.text("question") if self._value("question") else ASKED_OF_A_CLAIM
+        return answered(f"row-{self.line}", asked, claim, self.label(), claim, documents=[document])
+
+    def correctness(self) -> LabelledRow:
+        question, answer, expected = self.text("question"), self.text("answer"), self.expected()
+        return answered(f"row-{self.line}", question, answer, self.label(), question, expected=expected)
+
+
+def _answers(path: Path, lines: Sequence[_Line], seed: int) -> Iterator[LabelledRow]:
+    """Each question once: half of them, drawn at random, with their answer (1), the others with another's (0)."""
+    pairs = [(row.text("question"), row.text("answer")) for row in lines]
+    chance = random.Random(seed)
+    places = list(range(len(pairs)))
+    chance.shuffle(places)
+    strangers = sorted(places[(len(places) + 1) // 2 :])
+    given = dict(zip(strangers, deranged([pairs[place][1] for place in strangers], chance, path), strict=True))
+    for place, (question, own) in enumerate(pairs):
+        answer, label = (given[place], 0.0) if place in given else (own, 1.0)
+        yield answered(f"row-{lines[place].line}", question, answer, label, question)
+
+
+def deranged(answers: Sequence[str], chance: random.Random, path: Path) -> list[str]:
+    """The answers in an order in which none stands where an equal one stood (case and outer spaces aside).
+
+    Equal answers stand together in a ring of random order, which is turned by as many places as there are of the
+    commonest. Raises InputError where that is impossible: where more than half are equal.
+    """
+    groups: dict[str, list[int]] = defaultdict(list)
+    for place, answer in enumerate(answers):
+        groups[answer.strip().casefold()].append(place)
+    most = max((len(group) for group in groups.values()), default=0)
+    if 2 * most > len(answers):
+        raise InputError("cannot be shuffled: more than half of the answers are equal", file=path)
+    ring_of_groups = [groups[key] for key in sorted(groups)]
+    for group in ring_of_groups:
+        chance.shuffle(group)
+    chance.shuffle(ring_of_groups)
+    ring = [place for group in ring_of_groups for place in group]
+    turned = {place: ring[(at + most) % len(ring)] for at, place in enumerate(ring)}
+    return [answers[turned[place]] for place in range(len(answers))]
+
+
+def answered(
+    id: str,
+    question: str,
+    answer: str,
+    label: Label,
+    cluster: str,
+    *,
+    documents: Sequence[str] = (),
+    expected: str | None = None,
+) -> LabelledRow:
+    """A row that is an answer, with what it was made from and what was expected, where there is such."""
+    query = Query(id=id, text=question, metadata={"expected_response": expected} if expected else {})
+    passages = tuple(Passage(id=f"p{number}", text=text) for number, text in enumerate(documents, 1))
+    given = Answer(query_id=id, agent=AGENT, answer=answer, passages=tuple(passage.id for passage in passages))
+    return LabelledRow(QueryCase(query, passages, (AnswerCase(query, given, passages),)), AGENT, label, cluster)
+
+
+def expected_text(expected: Sequence[str]) -> str:
+    """Several expected answers as one text, each a line: to the judges of correctness these are alternatives."""
+    return "\n".join(" ".join(one.split()) for one in expected) if len(expected) > 1 else expected[0]
 
 
 def sample(
@@ -145,11 +268,11 @@ def sample(
     wanted = len(labelled.rows) if n is None else n
     names = [spelt(row.label) if evenly or halves is not None else "" for row in labelled.rows]
     inside = [halves is not None and row.label in halves for row in labelled.rows]
-    places = _draw(
-        labelled, names, [place for place, flag in enumerate(inside) if flag], wanted // 2, chance, used, apart
-    )
-    others = [place for place, flag in enumerate(inside) if not flag]
-    places += _draw(labelled, names, others, wanted - (wanted // 2 if halves else 0), chance, used, apart)
+    half = wanted // 2 if halves else 0
+    places = list[int]()
+    for which, n_wanted in ((True, wanted // 2), (False, wanted - half)):
+        among = [place for place, flag in enumerate(inside) if flag == which]
+        places += _draw(labelled, names, among, n_wanted, chance, used, apart)
     rows = tuple(labelled.rows[place] for place in sorted(places))
     uneven = (evenly or halves is not None) and len(rows) < len(labelled.rows)
     return replace(labelled, rows=rows, whole=Counter(row.label for row in labelled.rows) if uneven else None)
@@ -180,143 +303,3 @@ def _draw(
                     used.add(labelled.rows[place].cluster)
                     break
     return drawn
-
-
-def _held(labelled: LabelledSet) -> LabelledSet:
-    if not labelled.rows:
-        raise InputError("has no rows of labels", file=labelled.file)
-    return labelled
-
-
-def _lines(path: Path) -> Iterator[tuple[int, Fields]]:
-    if path.suffix.lower() in {".jsonl", ".ndjson"}:
-        yield from read_objects(path)
-    else:
-        yield from read_labels(path).rows
-
-
-def _kind_of(path: Path, fields: Fields) -> Kind:
-    has = {name for name, spelt in NAMES.items() if any(one in fields for one in spelt)}
-    needed: tuple[tuple[Kind, set[str]], ...] = (
-        ("claims", {"claim", "document", "label"}),
-        ("correctness", {"question", "answer", "expected", "label"}),
-        ("answers", {"question", "answer"}),
-    )
-    for kind, wanted in needed:
-        if wanted <= has:
-            if kind == "answers" and "label" in has:
-                remedy = "give what was expected too, or --kind answers to shuffle answers and leave out labels"
-                raise InputError("labels answers, but says not what was expected", file=path, line=1, remedy=remedy)
-            return kind
-    remedy = (
-        "give claim, document, label; question, answer, expected, label; question, answer; or qrels with --passages"
-    )
-    raise InputError("is of no kind of labelled set", file=path, line=1, remedy=remedy)
-
-
-def _claim(path: Path, line: int, fields: Fields) -> LabelledRow:
-    claim, document = _text("claim", fields, path, line), _text("document", fields, path, line)
-    asked = _text("question", fields, path, line) if _value("question", fields) else ASKED_OF_A_CLAIM
-    return answered(f"row-{line}", asked, claim, _label(fields, path, line), claim, documents=[document])
-
-
-def _correctness(path: Path, line: int, fields: Fields) -> LabelledRow:
-    question, answer = _text("question", fields, path, line), _text("answer", fields, path, line)
-    expected = expected_text(_texts("expected", fields, path, line))
-    return answered(f"row-{line}", question, answer, _label(fields, path, line), question, expected=expected)
-
-
-def answered(
-    id: str,
-    question: str,
-    answer: str,
-    label: Label,
-    cluster: str,
-    *,
-    documents: Sequence[str] = (),
-    expected: str | None = None,
-) -> LabelledRow:
-    """A row that is an answer, with what it was made from and what was expected, where there is such."""
-    query = Query(id=id, text=question, metadata={"expected_response": expected} if expected else {})
-    passages = tuple(Passage(id=f"p{number}", text=text) for number, text in enumerate(documents, 1))
-    given = Answer(query_id=id, agent=AGENT, answer=answer, passages=tuple(passage.id for passage in passages))
-    return LabelledRow(QueryCase(query, passages, (AnswerCase(query, given, passages),)), AGENT, label, cluster)
-
-
-def expected_text(expected: Sequence[str]) -> str:
-    """Several expected answers as one text, each a line: to the judges of correctness these are alternatives."""
-    return "\n".join(" ".join(one.split()) for one in expected) if len(expected) > 1 else expected[0]
-
-
-def _answers(path: Path, lines: Sequence[tuple[int, Fields]], seed: int) -> Iterator[LabelledRow]:
-    """Each question once: half of them, drawn at random, with their answer (1), the others with another's (0)."""
-    pairs = [(n, _text("question", row, path, n), _text("answer", row, path, n)) for n, row in lines]
-    chance = random.Random(seed)
-    places = list(range(len(pairs)))
-    chance.shuffle(places)
-    strangers = sorted(places[(len(places) + 1) // 2 :])
-    given = dict(zip(strangers, deranged([pairs[place][2] for place in strangers], chance, path), strict=True))
-    for place, (line, question, own) in enumerate(pairs):
-        answer, label = (given[place], 0.0) if place in given else (own, 1.0)
-        yield answered(f"row-{line}", question, answer, label, question)
-
-
-def deranged(answers: Sequence[str], chance: random.Random, path: Path) -> list[str]:
-    """The answers in an order in which none stands where an equal one stood (case and outer spaces aside).
-
-    Equal answers stand together in a ring of random order, which is turned by as many places as there are of the
-    commonest. Raises InputError where that is impossible: where more than half are equal.
-    """
-    groups: dict[str, list[int]] = defaultdict(list)
-    for place, answer in enumerate(answers):
-        groups[answer.strip().casefold()].append(place)
-    most = max((len(group) for group in groups.values()), default=0)
-    if 2 * most > len(answers):
-        raise InputError("cannot be shuffled: more than half of the answers are equal", file=path)
-    ring_of_groups = [groups[key] for key in sorted(groups)]
-    for group in ring_of_groups:
-        chance.shuffle(group)
-    chance.shuffle(ring_of_groups)
-    ring = [place for group in ring_of_groups for place in group]
-    turned = {place: ring[(at + most) % len(ring)] for at, place in enumerate(ring)}
-    return [answers[turned[place]] for place in range(len(answers))]
-
-
-def _value(name: str, fields: Fields) -> Any:
-    return next((fields[spelt] for spelt in NAMES[name] if fields.get(spelt) not in (None, "")), None)
-
-
-def _text(name: str, fields: Fields, path: Path, line: int) -> str:
-    value = _value(name, fields)
-    if not isinstance(value, str) or not value.strip():
-        raise InputError(f"has no {name}", file=path, line=line, remedy=f"it may be called {', '.join(NAMES[name])}")
-    return value
-
-
-def _texts(name: str, fields: Fields, path: Path, line: int) -> list[str]:
-    """One text or a list of them; in a table a list is JSON. A text that only looks like one is a text."""
-    value = _value(name, fields)
-    if isinstance(value, str) and value.lstrip().startswith("["):
-        with suppress(ValueError):
-            value = json.loads(value)
-    values = value if isinstance(value, list) else [value]
-    if not values or not all(isinstance(one, str) and one.strip() for one in values):
-        raise InputError(f"has no {name}", file=path, line=line, remedy=f"it may be called {', '.join(NAMES[name])}")
-    return values
-
-
-_SAID: dict[str, float] = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
-"""Words that are read as the numbers 1 and 0, whatever case they are in."""
-
-
-def _label(fields: Fields, path: Path, line: int) -> Label:
-    """A number, or a word; yes, true, no and false are 1 and 0."""
-    value = _value("label", fields)
-    if isinstance(value, bool | int | float) and value - value == 0:
-        return float(value)
-    if not isinstance(value, str) or not value.strip():
-        raise InputError("has no label", file=path, line=line, remedy=f"it may be called {', '.join(NAMES['label'])}")
-    word = value.strip()
-    if word.casefold() in _SAID:
-        return _SAID[word.casefold()]
-    return float(word) if word.removeprefix("-").replace(".", "", 1).isdecimal() else word

@@ -4,7 +4,7 @@ Labels of both sides are made yes or no first: people's from `relevant`, the eva
 recall, F1, kappa, accuracy and the error rates are of these (as in "Benchmarking LLM-as-a-Judge for the RAG Triad
 Metrics", Snowflake 2025, whose context relevance counts from 2 on 0 to 3). Where people's labels are grades on the
 evaluator's scale, agreement, off-by-one accuracy and kappa of the grades stand beside them. Which figure is which:
-`evaluate.agreement.detection` and `.kappa`; rows of one query, or of one claim, are resampled together.
+`evaluate.agreement.coefficients`; rows of one query, or of one claim, are resampled together.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 from pydantic import Field
 
-from ragassay.arrays import Floats
 from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
 from ragassay.records import Assessment, Figure, Record
@@ -30,74 +29,14 @@ from ..judging.engine.rounds import assess
 from ..statistics.clustered import effective_queries
 from ..statistics.resamples import rounded
 from .agree import PairAgreement, agree
-from .coefficients import LARGEST, spelt
-from .label_tables import Label, Ratings
-from .labelled_sets import LabelledRow, LabelledSet
-
-# Precision hangs on how many rows there are to find. A draw that is half positive from a set that has a fifth of them
-# has four times the positives for each negative, and so a precision that the judge would not have on the set.
+from .label_tables import LARGEST, Label, Ratings, spelt
+from .labelled_sets import LabelledSet
 
 NAME = "precision_at_set_share"
-
-
-def precision_at_set_share(
-    people: Sequence[Label],
-    judge: Sequence[bool | None],
-    clusters: Sequence[str],
-    relevant: Collection[Label],
-    whole: Mapping[Label, int],
-    *,
-    replicates: int = 1000,
-    seed: int = 7,
-) -> tuple[Figure, str | None]:
-    """The share of relevant rows among those of the whole set to which the judge would say yes, or why there is none.
-
-    people, judge, clusters: (rows,) of the draw, None where the judge failed; whole: how often the set has each label.
-    Each label's share of yes in the draw stands for its share in the set, by Bayes' rule with the set's prior. The
-    interval draws every share from the Beta distributions whose quantiles are the exact limits of one share (Clopper
-    and Pearson, Biometrika 26(4), 1934), the relevant labels' low and the others' high for the lower end, and so errs
-    on the wide side. Rows of one cluster count as `effective_queries` says.
-    """
-    rows = zip(people, judge, clusters, strict=True)
-    judged = [(label, float(said), cluster) for label, said, cluster in rows if said is not None]
-    n, n_failed = len(judged), len(judge) - len(judged)
-    labels = sorted((label for label, count in whole.items() if count), key=spelt)
-    if lacking := [label for label in labels if all(label != given for given, _, _ in judged)]:
-        why = f"no row that people labelled {plain(spelt(lacking[0]))} was judged, and the set has such"
-        return Figure(value=None, n=n, n_failed=n_failed), why
-    generator = np.random.default_rng(seed)
-    yes, drawn = np.zeros(2), np.zeros((2, 2, replicates))
-    for label in labels:
-        share, like_n = _share_of_yes([(said, cluster) for given, said, cluster in judged if given == label])
-        side = int(label in relevant)
-        yes[side] += whole[label] * share
-        drawn[:, side] += whole[label] * _ends(share * like_n, (1 - share) * like_n, replicates, generator)
-    if not yes.any():
-        return Figure(value=None, n=n, n_failed=n_failed), "the judge labelled nothing as relevant"
-    value = float(yes[1] / yes.sum())
-    lowest, highest = drawn[0, 1] / (drawn[0, 1] + drawn[1, 0]), drawn[1, 1] / (drawn[1, 1] + drawn[0, 0])
-    low, high = np.quantile(lowest, 0.025), np.quantile(highest, 0.975)
-    return rounded(value, n, n_failed, min(low, value), max(high, value)), None
-
-
-def _share_of_yes(rows: Sequence[tuple[float, str]]) -> tuple[float, float]:
-    """The share, and of how many rows that stand alone it is worth."""
-    sizes = clusters_of_rows([cluster for _, cluster in rows]).sizes
-    return sum(said for said, _ in rows) / len(rows), effective_queries(sizes)
-
-
-def _ends(yes: float, no: float, replicates: int, generator: np.random.Generator) -> Floats:
-    """(2, replicates): draws whose lower and upper quantiles are Clopper and Pearson's limits of a share."""
-    low = generator.beta(yes, no + 1, replicates) if yes else np.zeros(replicates)
-    high = generator.beta(yes + 1, no, replicates) if no else np.ones(replicates)
-    return np.stack([low, high])
-
-
 BINARY = ("precision", "recall", "f1", "kappa", "accuracy", "false_positive_rate", "false_negative_rate")
 RANKS = ("tau_b", "rho")
 GRADED = ("agreement", "off_by_one", "kappa", "kappa(linear)", "kappa(quadratic)")
 _UNEVEN = f"precision, f1, kappa and accuracy are of the rows drawn; {NAME} gives each label its weight in the set"
-_NONE_JUDGED = "no row has both labels"
 
 
 class CrossTable(Record):
@@ -115,7 +54,7 @@ class MetaEvaluation(Record):
     undefined: why a figure has no value. relevant: what of people's labels counts; threshold: the evaluator's lowest
     label that does, on its scale from `lowest` to `highest`. errors: each error with how often it occurred. prompts: in
     whose wording the evaluator asked. ranks: tau_b and rho of labels as they are, where people's are numbers, whatever
-    their scale, over rows of n_clusters; p: theirs, two-sided (`p_values`). Where the rows were drawn in other shares
+    their scale, over rows of n_clusters; p: theirs, two-sided (`rank_p`). Where the rows were drawn in other shares
     than the set has its labels, set_rows and set_relevant count the whole set, and binary has `precision_at_set_share`.
     """
 
@@ -147,9 +86,17 @@ class MetaEvaluation(Record):
 
 
 def judge_rows(evaluator: Evaluator, labelled: LabelledSet, caller: Caller) -> list[Assessment]:
-    """The evaluator's assessments of all rows. Raises what the caller raises, and InputError as `check_fits` does."""
+    """The evaluator's assessments of all rows, each query with all its passages in question.
+
+    Raises what the caller raises, and InputError as `check_fits` does.
+    """
     check_fits(evaluator, labelled)
-    return assess([evaluator], _cases(labelled.rows), caller)
+    cases: dict[str, QueryCase] = {}
+    for case in (row.case for row in labelled.rows):
+        known = cases.get(case.query.id)
+        more = case if known is None else QueryCase(known.query, known.passages + case.passages, known.answers)
+        cases[case.query.id] = more
+    return assess([evaluator], list(cases.values()), caller)
 
 
 def check_fits(evaluator: Evaluator, labelled: LabelledSet) -> None:
@@ -207,23 +154,15 @@ def relevant_labels(labelled: LabelledSet, given: Sequence[str] = ()) -> Relevan
         if strange := [word for word in given if word not in seen]:
             raise InputError(f"has no label '{plain(strange[0])}'", file=labelled.file, remedy=f"there are {there}")
         return Relevant(frozenset(given), " or ".join(given))
-    least = _least(labelled, given, {label for label in seen if isinstance(label, float)})
+    try:
+        least = 1.0 if seen <= {0.0, 1.0} else 2.0
+        (least,) = map(float, given) if given else (least,)
+    except ValueError:
+        raise InputError("numbers count from one number on", remedy="name the lowest alone") from None
+    if not given and not seen <= {-2.0, -1.0, 0.0, 1.0, 2.0, 3.0}:
+        raise InputError("which labels count is not known", file=labelled.file, remedy="name the lowest that does")
     counts = frozenset(label for label in seen if isinstance(label, float) and label >= least)
     return Relevant(counts, f"from {least:g}")
-
-
-def _least(labelled: LabelledSet, given: Sequence[str], seen: Collection[float]) -> float:
-    if given:
-        try:
-            (least,) = map(float, given)
-        except ValueError:
-            raise InputError("numbers count from one number on", remedy="name the lowest alone") from None
-        return least
-    if set(seen) <= {0.0, 1.0}:
-        return 1.0
-    if set(seen) <= {-2.0, -1.0, 0.0, 1.0, 2.0, 3.0}:
-        return 2.0
-    raise InputError("which labels count is not known", file=labelled.file, remedy="name the lowest that does")
 
 
 def meta_evaluate(
@@ -242,17 +181,19 @@ def meta_evaluate(
     least = threshold_of(scale, threshold)
     given = {(row.query_id, row.subject): row for row in judged if row.criterion == scale.name}
     mine = [given[row.case.query.id, row.subject] for row in labelled.rows]
-    labels = [row.label for row in mine]
+    labels, whole = [row.label for row in mine], labelled.whole
     people, clusters = [row.label in relevant.labels for row in labelled.rows], [row.cluster for row in labelled.rows]
     yes = [None if label is None else label >= least for label in labels]
     binary = verdict_figures(people, yes, clusters, bootstrap=bootstrap, seed=seed)
-    if labelled.whole is not None:
-        figure, why = precision_at_set_share(
-            [row.label for row in labelled.rows], yes, clusters, relevant.labels, labelled.whole, seed=seed
-        )
+    if whole is not None:
+        of_people = [row.label for row in labelled.rows]
+        figure, why = precision_at_set_share(of_people, yes, clusters, relevant.labels, whole, seed=seed)
         binary = binary[0] | {NAME: figure}, binary[1] | ({NAME: why} if why else {})
     graded = _grades(labelled, labels, scale, bootstrap, seed)
-    ranks, pair = _ranks(labelled, labels, bootstrap, seed)
+    ranks: Figures = ({}, {})
+    pair = None
+    if labelled.numeric:
+        ranks, pair = _agreed(_ratings(labelled, labels), dict(zip(RANKS, RANKS, strict=True)), (bootstrap, seed))
     return MetaEvaluation(
         judge=evaluator.name,
         model=evaluator.judge,
@@ -273,62 +214,39 @@ def meta_evaluate(
         errors=dict(Counter(row.error for row in mine if row.error is not None).most_common()),
         seed=seed,
         bootstrap=bootstrap,
-        notes=(*labelled.notes, *(() if labelled.whole is None else (_UNEVEN,))),
-        set_rows=None if labelled.whole is None else sum(labelled.whole.values()),
-        set_relevant=None if labelled.whole is None else _count(labelled.whole, relevant),
+        notes=(*labelled.notes, *(() if whole is None else (_UNEVEN,))),
+        set_rows=None if whole is None else sum(whole.values()),
+        set_relevant=None if whole is None else sum(n for label, n in whole.items() if label in relevant.labels),
         ranks=ranks[0],
         p={} if pair is None else {name: p for name, p in pair.p.items() if name in RANKS},
         n_clusters=None if pair is None else pair.n_clusters,
     )
 
 
-def _count(whole: Mapping[Label, int], relevant: Relevant) -> int:
-    return sum(count for label, count in whole.items() if label in relevant.labels)
-
-
-Found = tuple[dict[str, Figure], dict[str, str]]
+Figures = tuple[dict[str, Figure], dict[str, str]]
 """Figures by name, and the reason for each that has no value."""
 
 
 def verdict_figures(
     people: Sequence[bool], judge: Sequence[bool | None], clusters: Sequence[str], *, bootstrap: int, seed: int
-) -> Found:
+) -> Figures:
     """`BINARY` of yes and no against people's, all (rows,); None is a row without a verdict."""
-    failed = [verdict is None for verdict in judge]
-    if all(failed):
-        return _nothing(BINARY, len(failed))
     columns = (tuple(map(float, people)), tuple(None if verdict is None else float(verdict) for verdict in judge))
     ratings = Ratings("verdicts", ("people", "judge"), columns, tuple(clusters), True, "query")
-    found = agree(ratings, scale=("0", "1"), relevant="1", bootstrap=bootstrap, seed=seed).pairs[0]
-    return _named(found, {name: name if name == "kappa" else f"{name}(rel=1)" for name in BINARY})
+    names = {name: name if name == "kappa" else f"{name}(rel=1)" for name in BINARY}
+    return _agreed(ratings, names, (bootstrap, seed), ("0", "1"), "1")[0]
 
 
 def _grades(
     labelled: LabelledSet, labels: Sequence[float | None], scale: Criterion, bootstrap: int, seed: int
-) -> Found:
+) -> Figures:
     """`GRADED`, where people's labels are grades on the evaluator's own scale; else nothing."""
     people = [row.label for row in labelled.rows if isinstance(row.label, float)]
     on_scale = labelled.numeric and all(scale.lowest <= label <= scale.highest for label in people)
     if not on_scale or isinf(scale.highest) or set(people) <= {0.0, 1.0}:
         return {}, {}
-    if all(label is None for label in labels):
-        return _nothing(GRADED, len(labels))
-    ratings = _ratings(labelled, labels)
     whole = [str(grade) for grade in range(round(scale.lowest), round(scale.highest) + 1)]
-    found = agree(ratings, scale=whole, bootstrap=bootstrap, seed=seed).pairs[0]
-    return _named(found, {name: name for name in GRADED})
-
-
-def _ranks(
-    labelled: LabelledSet, labels: Sequence[float | None], bootstrap: int, seed: int
-) -> tuple[Found, PairAgreement | None]:
-    """`RANKS`, where people's labels are numbers; else nothing."""
-    if not labelled.numeric:
-        return ({}, {}), None
-    if all(label is None for label in labels):
-        return _nothing(RANKS, len(labels)), None
-    pair = agree(_ratings(labelled, labels), bootstrap=bootstrap, seed=seed).pairs[0]
-    return _named(pair, {name: name for name in RANKS}), pair
+    return _agreed(_ratings(labelled, labels), dict(zip(GRADED, GRADED, strict=True)), (bootstrap, seed), whole)[0]
 
 
 def _ratings(labelled: LabelledSet, labels: Sequence[float | None]) -> Ratings:
@@ -338,14 +256,20 @@ def _ratings(labelled: LabelledSet, labels: Sequence[float | None]) -> Ratings:
     return Ratings(labelled.file, ("people", "judge"), (people, tuple(labels)), clusters, True, "query")
 
 
-def _named(found: PairAgreement, names: dict[str, str]) -> Found:
-    figures = {name: found.figures[theirs] for name, theirs in names.items()}
-    return figures, {name: found.undefined[theirs] for name, theirs in names.items() if theirs in found.undefined}
-
-
-def _nothing(names: Sequence[str], n_failed: int) -> Found:
-    figure = Figure(value=None, n=0, n_failed=n_failed)
-    return dict.fromkeys(names, figure), dict.fromkeys(names, _NONE_JUDGED)
+def _agreed(
+    ratings: Ratings,
+    names: Mapping[str, str],
+    draws: tuple[int, int],
+    scale: Sequence[str] = (),
+    relevant: str | None = None,
+) -> tuple[Figures, PairAgreement | None]:
+    """Figures by name, of those that `agree` spells so; with the reason alone where the judge labelled nothing."""
+    if all(label is None for label in ratings.labels[1]):
+        figure = Figure(value=None, n=0, n_failed=len(ratings.labels[1]))
+        return (dict.fromkeys(names, figure), dict.fromkeys(names, "no row has both labels")), None
+    pair = agree(ratings, scale=scale, relevant=relevant, bootstrap=draws[0], seed=draws[1]).pairs[0]
+    undefined = {name: pair.undefined[theirs] for name, theirs in names.items() if theirs in pair.undefined}
+    return ({name: pair.figures[theirs] for name, theirs in names.items()}, undefined), pair
 
 
 def _confusion(labelled: LabelledSet, labels: Sequence[float | None]) -> CrossTable | None:
@@ -363,11 +287,49 @@ def _confusion(labelled: LabelledSet, labels: Sequence[float | None]) -> CrossTa
     )
 
 
-def _cases(rows: Sequence[LabelledRow]) -> list[QueryCase]:
-    """A case for each query with all its passages in question."""
-    cases: dict[str, QueryCase] = {}
-    for row in rows:
-        id, more = row.case.query.id, row.case
-        known = cases.get(id)
-        cases[id] = more if known is None else QueryCase(known.query, known.passages + more.passages, known.answers)
-    return list(cases.values())
+def precision_at_set_share(
+    people: Sequence[Label],
+    judge: Sequence[bool | None],
+    clusters: Sequence[str],
+    relevant: Collection[Label],
+    whole: Mapping[Label, int],
+    *,
+    replicates: int = 1000,
+    seed: int = 7,
+) -> tuple[Figure, str | None]:
+    """The share of relevant rows among those of the whole set to which the judge would say yes, or why there is none.
+
+    Precision hangs on how many rows there are to find: a draw that is half positive from a set that has a fifth of them
+    has four times the positives for each negative, and so a precision that the judge would not have on the set.
+
+    people, judge, clusters: (rows,) of the draw, None where the judge failed; whole: how often the set has each label.
+    Each label's share of yes in the draw stands for its share in the set, by Bayes' rule with the set's prior. The
+    interval draws every share from the Beta distributions whose quantiles are the exact limits of one share (Clopper
+    and Pearson, Biometrika 26(4), 1934), the relevant labels' low and the others' high for the lower end, and so errs
+    on the wide side. Rows of one cluster count as `effective_queries` says.
+    """
+    rows = zip(people, judge, clusters, strict=True)
+    judged = [(label, float(said), cluster) for label, said, cluster in rows if said is not None]
+    n, n_failed = len(judged), len(judge) - len(judged)
+    labels = sorted((label for label, count in whole.items() if count), key=spelt)
+    if lacking := [label for label in labels if all(label != given for given, _, _ in judged)]:
+        why = f"no row that people labelled {plain(spelt(lacking[0]))} was judged, and the set has such"
+        return Figure(value=None, n=n, n_failed=n_failed), why
+    generator = np.random.default_rng(seed)
+    yes, drawn = np.zeros(2), np.zeros((2, 2, replicates))
+    for label in labels:
+        rows_of = [(said, cluster) for given, said, cluster in judged if given == label]
+        share = sum(said for said, _ in rows_of) / len(rows_of)
+        like_n = effective_queries(clusters_of_rows([cluster for _, cluster in rows_of]).sizes)
+        n_yes, n_no = share * like_n, (1 - share) * like_n
+        low = generator.beta(n_yes, n_no + 1, replicates) if n_yes else np.zeros(replicates)
+        high = generator.beta(n_yes + 1, n_no, replicates) if n_no else np.ones(replicates)
+        side = int(label in relevant)
+        yes[side] += whole[label] * share
+        drawn[:, side] += whole[label] * np.stack([low, high])
+    if not yes.any():
+        return Figure(value=None, n=n, n_failed=n_failed), "the judge labelled nothing as relevant"
+    value = float(yes[1] / yes.sum())
+    lowest, highest = drawn[0, 1] / (drawn[0, 1] + drawn[1, 0]), drawn[1, 1] / (drawn[1, 1] + drawn[0, 0])
+    ends = min(np.quantile(lowest, 0.025), value), max(np.quantile(highest, 0.975), value)
+    return rounded(value, n, n_failed, *ends), None

@@ -1,4 +1,4 @@
-"""People's yes or no beside the number that a judge gave the same thing, from the records of judges."""
+"""People's yes or no beside the number that a judge gave the same thing: of an experiment, of files, of a table."""
 
 from __future__ import annotations
 
@@ -7,23 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ragassay.errors import InputError
+from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
-from ragassay.records import Assessment
+from ragassay.records import Assessment, Query
 from ragassay.text import plain
 
-from ..inputs.clusters import Clusters
-from ..inputs.labels import GAME, HIGHEST, Key, by_item
-from ..inputs.labels import Label as PersonsLabel
+from ..inputs.clusters import Clusters, read_clusters, source_clusters
+from ..inputs.labels import GAME, HIGHEST, Key, Label, by_item, read_labels
 from ..judging.engine.evaluator import Criterion
-from .coefficients import spelt
-from .joined import whole
-from .label_tables import LabelTable, Ratings, ratings
+from .agree import whole
+from .label_tables import Ratings, make_scale, ratings, spelt
+from .label_tables import read_labels as read_table
 from .meta_eval import threshold_of
-from .several_judges import make_scale
 
 RELEVANCE_FILE = "relevance.jsonl"
 PROBABILITY, EXPECTED, LABEL = "probability of yes", "expected label", "label"
-_SAME = 1e-6
 
 
 @dataclass(frozen=True)
@@ -62,8 +60,49 @@ class Present:
     given: float | None = None
 
 
+def of_experiment(workspace: Workspace, relevant: float | None = None, threshold: float | None = None) -> list[Scored]:
+    """The corpus folder's `labels.csv` and all that the experiment's judges gave; clusters are source sections.
+
+    relevant, threshold: as in `scored_records`, `Present.given`. Raises InputError where there are no labels, or where
+    they are of nothing that was judged.
+    """
+    if not workspace.own_labels.exists():
+        remedy = "draw a sheet with `ragassay label-sheet`, fill it, and take it in with --take"
+        raise InputError("there are no labels of people's", file=workspace.own_labels, remedy=remedy)
+    files = [path for path in (workspace.relevance, workspace.pointwise, workspace.judgments) if path.exists()]
+    judge = workspace.experiment.judge
+    queries = read_records(workspace.queries, Query)
+    present = Present(judge.relevant_from, judge.yes_threshold, threshold)
+    return _of_records(workspace.own_labels, files, source_clusters(queries), relevant, present)
+
+
+def of_files(
+    labels: Path,
+    judgments: Sequence[Path],
+    *,
+    sections: Path | None = None,
+    relevant: float | None = None,
+    threshold: float | None = None,
+) -> list[Scored]:
+    """The same of files; clusters are queries, or the sections that `sections` names (`read_clusters`)."""
+    asked = sorted({label.query for label in read_labels(labels)}) if sections else []
+    clusters = read_clusters(sections, asked, labels)
+    return _of_records(labels, judgments, clusters, relevant, Present(given=threshold))
+
+
+def _of_records(
+    labels: Path, judgments: Sequence[Path], clusters: Clusters, relevant: float | None, present: Present
+) -> list[Scored]:
+    found = scored_records(read_labels(labels), judgments, clusters, relevant=relevant, present=present)
+    if not found:
+        named = ", ".join(plain(str(path)) for path in judgments) or "this experiment"
+        remedy = "give the judge's relevance.jsonl, pointwise.jsonl or judgments.jsonl of the same test set"
+        raise InputError(f"labels nothing that is judged in {named}", file=labels, remedy=remedy)
+    return found
+
+
 def scored_records(
-    labels: Iterable[PersonsLabel],
+    labels: Iterable[Label],
     judgments: Sequence[Path],
     clusters: Clusters,
     *,
@@ -79,24 +118,21 @@ def scored_records(
     found = []
     for path in judgments:
         for rows in _by_judge(path, said).values():
-            people = [said[_key(row)] for row in rows]
+            people = [said[key] for key in rows]
             least = relevant if relevant is not None else min(HIGHEST, max(1.0, *people))
-            found += _scored(path, rows, people, least, clusters, present)
+            found += _scored(path, list(rows.values()), people, least, clusters, present)
     return found
 
 
-def _key(row: Assessment) -> Key:
-    return (row.query_id, row.subject, row.criterion)
-
-
-def _by_judge(path: Path, said: Mapping[Key, float]) -> dict[tuple[str, str], list[Assessment]]:
-    """(criterion, judge) to the rows that people labelled too, sorted."""
+def _by_judge(path: Path, said: Mapping[Key, float]) -> dict[tuple[str, str], dict[Key, Assessment]]:
+    """(criterion, judge) to the rows that people labelled too, both sorted."""
     rows: dict[tuple[str, str], dict[Key, Assessment]] = {}
     for row in read_records(path, Assessment):
-        if _key(row) in said and rows.setdefault((row.criterion, row.judge), {}).setdefault(_key(row), row) is not row:
+        key = (row.query_id, row.subject, row.criterion)
+        if key in said and rows.setdefault((row.criterion, row.judge), {}).setdefault(key, row) is not row:
             what = f"'{plain(row.subject)}' for query '{plain(row.query_id)}', {plain(row.criterion)}"
             raise InputError(f"judges {what}, twice by {plain(row.judge)}", file=path, remedy="keep one of them")
-    return {name: [mine[key] for key in sorted(mine)] for name, mine in sorted(rows.items())}
+    return {name: dict(sorted(mine.items())) for name, mine in sorted(rows.items())}
 
 
 def _scored(
@@ -129,13 +165,13 @@ def _scored(
         share = [None if value is None else value / top for value in expected]
         return [made(PROBABILITY, share, present.yes_threshold if passages else 0.5, "yes_threshold")]
     found = [made(LABEL, [row.label for row in rows], start, "relevant_from")]
-    if any(value is not None for value in expected) and not _lacks_expected(rows):
+    if any(value is not None for value in expected) and _all_expected(rows):
         found.append(made(EXPECTED, expected, None, None))
     return found
 
 
-def _lacks_expected(rows: Sequence[Assessment]) -> bool:
-    return any(row.expected is None for row in rows if row.label is not None)
+def _all_expected(rows: Sequence[Assessment]) -> bool:
+    return all(row.expected is not None for row in rows if row.label is not None)
 
 
 def _top_of_yes(rows: Sequence[Assessment]) -> float | None:
@@ -145,55 +181,51 @@ def _top_of_yes(rows: Sequence[Assessment]) -> float | None:
     third label, the one or the other would not hold.
     """
     given = [row for row in rows if row.label is not None]
-    if not given or _lacks_expected(given):
+    if not given or not _all_expected(given):
         return None
-    for top in {max(row.label or 0.0 for row in given)} - {0.0} or {2.0, 1.0}:
-        if all(_is_of_yes(row, top) for row in given):
-            return top
-    return None
 
+    def is_of_yes(row: Assessment, top: float) -> bool:
+        if row.label not in (0.0, top) or row.probability is None or row.expected is None:
+            return False
+        yes = row.probability if row.label == top else 1 - row.probability
+        return abs(yes - row.expected / top) < 1e-6
 
-def _is_of_yes(row: Assessment, top: float) -> bool:
-    if row.label not in (0.0, top) or row.probability is None or row.expected is None:
-        return False
-    yes = row.probability if row.label == top else 1 - row.probability
-    return abs(yes - row.expected / top) < _SAME
+    tops = {max(row.label or 0.0 for row in given)} - {0.0} or {2.0, 1.0}
+    return next((top for top in tops if all(is_of_yes(row, top) for row in given)), None)
 
 
 def _lowest_yes(rows: Sequence[Assessment], least: float, passages: bool, present: Present) -> float:
-    """The judge's lowest label that counts as a yes at present."""
+    """The judge's lowest label that counts as a yes at present.
+
+    Of an evaluator, by the ends of its scale, told from two records of different scores; `least` where there are none.
+    """
     if passages:
         return present.relevant_from
-    ends = _ends(rows)
-    return least if ends is None else threshold_of(Criterion(rows[0].criterion, *ends))
-
-
-def _ends(rows: Sequence[Assessment]) -> tuple[float, float] | None:
-    """The ends of an evaluator's scale, told from two records of different scores; None where there are none."""
     known = sorted({(row.score, row.label) for row in rows if row.score is not None and row.label is not None})
     if len(known) < 2 or known[0][0] == known[-1][0]:
-        return None
+        return least
     (low_score, low), (high_score, high) = known[0], known[-1]
     width = (high - low) / (high_score - low_score)
     lowest = round(low - low_score * width, 6)
-    return lowest, round(lowest + width, 6)
+    return threshold_of(Criterion(rows[0].criterion, lowest, round(lowest + width, 6)))
 
 
-def scored_table(
-    table: LabelTable,
+def of_table(
+    labels: Path,
     human: str,
     judges: Sequence[str],
-    by: str | None,
     *,
+    by: str | None = None,
     relevant: str | None = None,
     threshold: float | None = None,
 ) -> list[Scored]:
-    """One for each column of a judge's numbers, of the rows that people labelled.
+    """One for each column of a judge's numbers in a table, of the rows that people labelled; clusters by column `by`.
 
     relevant: people's lowest label that is a yes (of words, the only one), as `make_scale` has it. threshold: the
     judge's at present; by default 0.5 of shares between 0 and 1, else as for people's labels. Raises InputError as
     `ratings` does, for a judge's column of words, and where either of the two is not known.
     """
+    table = read_table(labels)
     if human in judges:
         problem = f"column '{plain(human)}' is named twice, and one rater has nothing to agree with"
         raise InputError(problem, file=table.file, remedy="name the people's column and the judge's")
@@ -204,10 +236,10 @@ def scored_table(
     words = f"from {spelt(scale.relevant)}" if scale.ordered else spelt(scale.relevant)
     places = scale.numbers(people.labels[0])
     yes = [None if place is None else scale.positive[place] for place in places]
-    return [_scored_table_scored(ratings(table, [judge], by), people, yes, words, threshold) for judge in judges]
+    return [_of_column(ratings(table, [judge], by), people, yes, words, threshold) for judge in judges]
 
 
-def _scored_table_scored(
+def _of_column(
     judged: Ratings, people: Ratings, yes: Sequence[bool | None], words: str, threshold: float | None
 ) -> Scored:
     (judge,) = judged.raters
@@ -215,9 +247,9 @@ def _scored_table_scored(
     if not judged.numeric:
         problem = f"column '{plain(judge)}' holds words, and a threshold is put on numbers"
         raise InputError(problem, file=judged.file, remedy="give the column of the judge's numbers")
-    present = threshold if threshold is not None else _usual(judged, [value for value in numbers if value is not None])
+    present = _usual(judged, [value for value in numbers if value is not None]) if threshold is None else threshold
     rows = [row for row, label in enumerate(yes) if label is not None]
-    score = tuple(numbers[row] for row in rows)
+    score = [numbers[row] for row in rows]
     return Scored(
         file=Path(judged.file).name,
         criterion=people.raters[0],
@@ -226,7 +258,7 @@ def _scored_table_scored(
         relevant=words,
         people=tuple(bool(yes[row]) for row in rows),
         now=tuple(None if value is None else value >= present for value in score),
-        score=score,
+        score=tuple(score),
         clusters=tuple(people.clusters[row] for row in rows),
         whole=all(value is None or value % 1 == 0 for value in numbers),
         present=present,

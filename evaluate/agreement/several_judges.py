@@ -1,43 +1,27 @@
-"""A judge at each threshold of the scale: kappa, balanced accuracy, accuracy and correlation of yes and no.
-
-What counts as yes is a label from the threshold on, of people's and the judge's alike.
-"""
+"""Judges side by side: how far they agree among each other, which columns are theirs, and each threshold of a scale."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from ragassay.arrays import Floats, Ints, Truths
+from ragassay.arrays import Ints, Truths
 from ragassay.errors import InputError
 from ragassay.records import Judgment
 from ragassay.text import plain
 
 from ..inputs.clusters import Clusters, clusters_of_rows
-from ..inputs.labels import GAME, Key, Label
+from ..inputs.labels import GAME, Key
+from ..inputs.labels import Label as PersonsLabel
 from ..ratings.verdicts import SCORES, Verdict
 from ..results import AmongJudges
-from ..statistics.clustered import interval
-from .coefficients import (
-    LARGEST,
-    alpha,
-    balanced_accuracy,
-    coincidences,
-    crosstab,
-    detection_shares,
-    from_zero,
-    kappa,
-    spelt,
-    tau_b,
-)
-from .estimates import Found, Sample, Statistic
-from .label_tables import MISSING, QUERY_COLUMNS, LabelTable, Ratings, number_of, ratings
-from .label_tables import Label as Label_of_recoding
-from .label_tables import Label as Label_of_scale
-from .label_tables import Label as Label_of_thresholds
+from .coefficients import Share, alpha, balanced_accuracy, coincidences, crosstab, detection_shares, kappa, tau_b
+from .estimates import Found, Sample
+from .label_tables import LARGEST, QUERY_COLUMNS, Label, LabelTable, Ratings, Scale, label_in, number_of, ratings, spelt
 
 SPLIT = "not_unanimous"
 ALPHA = "krippendorff_alpha(ordinal)"
@@ -73,7 +57,7 @@ def among_verdicts(
 
 
 def among_people(
-    labels: Iterable[Label], clusters: Clusters, *, bootstrap: int = 1000, seed: int = 7
+    labels: Iterable[PersonsLabel], clusters: Clusters, *, bootstrap: int = 1000, seed: int = 7
 ) -> tuple[AmongJudges, ...]:
     """The same of people's labels of `labels.csv`, `judges` being the people; games are a criterion like others."""
     votes: dict[str, dict[Key, dict[str, float | None]]] = {}
@@ -93,140 +77,22 @@ def _among(
     if pairable:
         known = clusters.of([keys[place][0] for place in pairable])
         together = clusters_of_rows([known.names[number] for number in known.numbers])
-        _figures(found, [units[place] for place in pairable], together, bootstrap, seed)
+        labels = [units[place] for place in pairable]
+        split = np.array([float(len(set(unit)) > 1) for unit in labels])
+        found.share(Share(SPLIT, split, np.ones(len(split)), _NOTHING), together)
+        scale = sorted({label for unit in labels for label in unit})
+        places = [[scale.index(label) for label in unit] for unit in labels]
+        table = coincidences(places, together.numbers, len(scale))
+        why = f"all labels are equal ({scale[0]:g}): nothing is left to agree on"
+        Sample.of_coincidences(table, None, bootstrap, seed).figure(found, ALPHA, partial(alpha, level="ordinal"), why)
     else:
         found.leave_out(SPLIT, _NOTHING)
         found.leave_out(ALPHA, _NOTHING)
     return AmongJudges(criterion=criterion, judges=judges, figures=found.figures, undefined=found.undefined)
 
 
-def _figures(found: Found, units: Sequence[Sequence[float]], together: Clusters, bootstrap: int, seed: int) -> None:
-    split = np.array([float(len(set(unit)) > 1) for unit in units])
-    value, low, high = interval(split, np.ones(len(split)), together, (0.0, 1.0))
-    found.put(SPLIT, value, (low, high), _NOTHING)
-    scale = sorted({label for unit in units for label in unit})
-    places = [[scale.index(label) for label in unit] for unit in units]
-    sample = Sample.of_coincidences(coincidences(places, together.numbers, len(scale)), None, bootstrap, seed)
-    why = f"all labels are equal ({scale[0]:g}): nothing is left to agree on"
-    sample.figure(found, ALPHA, lambda table, counts: alpha(table, counts, "ordinal"), why)
-
-
-NO_ORDER = "the labels are words without an order; give it with --scale"
-NO_NUMBERS = "the labels are words, not numbers"
-
-
-@dataclass(frozen=True)
-class Scale:
-    """`labels` in order. A label that was seen and not declared keeps its own place, and is named in `outside`.
-
-    positive: for each label whether it counts as relevant. relevant: the lowest that does (of words without an order,
-    the only one), None where none was given or goes without saying: nothing is positive then. given: whether somebody
-    named it.
-    """
-
-    labels: tuple[Label_of_scale, ...]
-    positive: tuple[bool, ...]
-    numeric: bool
-    ordered: bool
-    relevant: Label_of_scale | None
-    declared: tuple[Label_of_scale, ...]
-    outside: tuple[Label_of_scale, ...]
-    given: bool = False
-
-    @property
-    def values(self) -> Floats:
-        """(labels,): the labels as numbers; words are their places, 0, 1, …"""
-        return np.array([x if isinstance(x, float) else i for i, x in enumerate(self.labels)], dtype=np.float64)
-
-    def numbers(self, labels: Sequence[Label_of_scale | None]) -> list[int | None]:
-        """The place of each label on the scale, from 0; None for a missing label."""
-        places = {label: place for place, label in enumerate(self.labels)}
-        return [None if label is None else places[label] for label in labels]
-
-    def of(self, seen: Collection[Label_of_scale | None]) -> Scale:
-        """The scale of these labels and those declared, as if there were no others."""
-        held = {*self.declared, *seen}
-        kept = [(label, flag) for label, flag in zip(self.labels, self.positive, strict=True) if label in held]
-        labels, positive = tuple(label for label, _ in kept), tuple(flag for _, flag in kept)
-        least = self.relevant
-        if not self.given:
-            least = _usual(self.declared or labels)
-            positive = _positive(labels, least, self.ordered)
-        outside = tuple(label for label in self.outside if label in held)
-        return Scale(labels, positive, self.numeric, self.ordered, least, self.declared, outside, self.given)
-
-
-def make_scale(ratings: Ratings, declared: Sequence[str] = (), relevant: str | None = None) -> Scale:
-    """The scale of these ratings: the labels declared, and those seen.
-
-    Numbers are in the order of numbers, words in that of `declared`, then by spelling. Without `relevant`, of two
-    numbers the higher is relevant, of 0 and 1 it is 1, and on TREC's scales (-2 to 3) it is 2. Raises InputError for a
-    label declared twice or of the other kind, and for a `relevant` that is no number or not on the scale.
-    """
-    seen = {label for column in ratings.labels for label in column if label is not None}
-    own = tuple(_declared(text, ratings) for text in declared)
-    if len(set(own)) < len(own):
-        raise InputError("--scale names a label twice")
-    outside = tuple(sorted(seen - set(own), key=_order)) if own else ()
-    labels = tuple(sorted(seen | set(own), key=_order)) if ratings.numeric or not own else (*own, *outside)
-    least = _relevant(relevant, labels, ratings) if relevant is not None else _usual(own or labels)
-    ordered = ratings.numeric or bool(own)
-    flags = _positive(labels, least, ordered)
-    return Scale(labels, flags, ratings.numeric, ordered, least, own, outside, relevant is not None)
-
-
-def _positive(labels: Sequence[Label_of_scale], least: Label_of_scale | None, ordered: bool) -> tuple[bool, ...]:
-    if isinstance(least, float):
-        return tuple(isinstance(label, float) and label >= least for label in labels)
-    if least is None or not ordered:
-        return tuple(label == least for label in labels)
-    return tuple(place >= labels.index(least) for place, _ in enumerate(labels))
-
-
-def _order(label: Label_of_scale) -> tuple[float, str]:
-    return (label, "") if isinstance(label, float) else (0.0, label)
-
-
-def _declared(text: str, ratings: Ratings) -> Label_of_scale:
-    if not ratings.numeric:
-        return text.strip()
-    return _as_number(text, f"--scale has '{plain(text)}', and the labels of {ratings.file} are numbers")
-
-
-def _relevant(text: str, labels: Sequence[Label_of_scale], ratings: Ratings) -> Label_of_scale:
-    if ratings.numeric:
-        return _as_number(text, f"--relevant is '{plain(text)}', and the labels of {ratings.file} are numbers")
-    if text in labels:
-        return text
-    there = ", ".join(plain(spelt(label)) for label in labels[:20])
-    problem = f"--relevant is '{plain(text)}', which is no label there"
-    raise InputError(problem, file=ratings.file, remedy=f"labels that are words need one of them: {there}")
-
-
-def _as_number(text: str, otherwise: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise InputError(otherwise) from None
-    if not np.isfinite(value):
-        raise InputError(otherwise)
-    return value
-
-
-def _usual(labels: Sequence[Label_of_scale]) -> Label_of_scale | None:
-    numbers = sorted(label for label in labels if isinstance(label, float))
-    if not numbers:
-        return None
-    if set(numbers) <= {0.0, 1.0}:
-        return 1.0
-    if len(numbers) == 2:
-        return numbers[1]
-    return 2.0 if set(numbers) <= {-2.0, -1.0, 0.0, 1.0, 2.0, 3.0} else None
-
-
 NAMES = (*QUERY_COLUMNS, "id", "_id", "passage", "passage_id", "pid", "doc", "doc_id", "docid", "docno", "subject")
 """Columns that say what was labelled, be they numbers."""
-
 ALL = "all"
 """In place of a judge's column: every column that is one."""
 
@@ -279,7 +145,7 @@ def _why_not(table: LabelTable, name: str, people: Sequence[tuple[int, str]]) ->
 
 
 def _labels(table: LabelTable, name: str) -> list[tuple[int, str]]:
-    return [(line, text) for line, row in table.rows if (text := row.get(name, "")).lower() not in MISSING]
+    return [(line, label) for line, row in table.rows if (label := label_in(row, name)) is not None]
 
 
 _SHAPE = "write OLD=NEW,OLD=NEW (a missing label where NEW is empty), for one column COL:OLD=NEW"
@@ -298,36 +164,32 @@ def recoded(table: LabelTable, raters: Sequence[str], maps: Sequence[str]) -> La
     for text in maps:
         column = max((name for name in raters if text.startswith(f"{name}:")), key=len, default=None)
         one = own[column] if column is not None else of_all
-        for old, new in _exchanges(text if column is None else text.removeprefix(f"{column}:")):
-            _check(table, raters if column is None else [column], old, old in one)
+        parts = [
+            part.partition("=") for part in (text if column is None else text.removeprefix(f"{column}:")).split(",")
+        ]
+        if any(not old.strip() or not equals for old, equals, _ in parts):
+            raise InputError(f"--map is '{plain(text)}'", remedy=_SHAPE)
+        for old, new in ((_spelling(old.strip()), new.strip()) for old, _, new in parts):
+            columns = raters if column is None else [column]
+            if old in one:
+                raise InputError(f"--map names the label '{plain(old)}' twice")
+            if not any(_spelling(row.get(name, "")) == old for _, row in table.rows for name in columns):
+                where = ", ".join(f"'{plain(name)}'" for name in columns[:5])
+                problem = f"--map names '{plain(old)}', which is no label of {where}"
+                raise InputError(problem, file=table.file, remedy=_SHAPE)
             one[old] = new
     whole = {name: of_all | own[name] for name in raters}
-    rows = tuple((line, row | _row(row, whole)) for line, row in table.rows)
-    return replace(table, rows=rows)
+    rows = [
+        (line, row | {name: new.get(_spelling(row[name]), row[name]) for name, new in whole.items() if name in row})
+        for line, row in table.rows
+    ]
+    return replace(table, rows=tuple(rows))
 
 
-def _row(row: dict[str, str], maps: dict[str, dict[str, str]]) -> dict[str, str]:
-    return {name: one.get(_key(row[name]), row[name]) for name, one in maps.items() if name in row}
-
-
-def _exchanges(text: str) -> list[tuple[str, str]]:
-    parts = [part.partition("=") for part in text.split(",")]
-    if any(not old.strip() or not equals for old, equals, _ in parts):
-        raise InputError(f"--map is '{plain(text)}'", remedy=_SHAPE)
-    return [(_key(old.strip()), new.strip()) for old, _, new in parts]
-
-
-def _check(table: LabelTable, columns: Sequence[str], old: str, again: bool) -> None:
-    if again:
-        raise InputError(f"--map names the label '{plain(old)}' twice")
-    if not any(_key(row.get(name, "")) == old for _, row in table.rows for name in columns):
-        where = ", ".join(f"'{plain(name)}'" for name in list(columns)[:5])
-        raise InputError(f"--map names '{plain(old)}', which is no label of {where}", file=table.file, remedy=_SHAPE)
-
-
-def _key(text: str) -> str:
+def _spelling(text: str) -> str:
+    """A number in one spelling."""
     value = number_of(text)
-    return text if value is None else f"{value:.10g}"
+    return text if value is None else spelt(value)
 
 
 def recoded_ratings(given: Ratings, maps: Sequence[str]) -> Ratings:
@@ -336,40 +198,49 @@ def recoded_ratings(given: Ratings, maps: Sequence[str]) -> Ratings:
         return given
     cells = zip(given.clusters, *given.labels, strict=True)
     rows = tuple(
-        (line, dict(zip((_BY, *given.raters), (by, *map(_spelt, labels)), strict=True)))
+        (
+            line,
+            dict(
+                zip(
+                    (_BY, *given.raters),
+                    (by, *("" if label is None else spelt(label) for label in labels)),
+                    strict=True,
+                )
+            ),
+        )
         for line, (by, *labels) in enumerate(cells, 1)
     )
     table = LabelTable(given.file, (_BY, *given.raters), rows)
     return replace(ratings(recoded(table, given.raters, maps), given.raters, _BY), by=given.by)
 
 
-def _spelt(label: Label_of_recoding | None) -> str:
-    return "" if label is None else spelt(label)
-
-
 MOST = 10
 """Thresholds of a scale that are told one by one; of a finer scale only the one that counts as relevant."""
-
-CORRELATION = "tau_b"
-"""Of two labels Kendall's tau-b is Pearson's correlation, phi."""
 
 
 def threshold_figures(found: Found, scale: Scale, x: Ints, y: Ints, clusters: Clusters, draws: tuple[int, int]) -> None:
     """Put `kappa(rel=…)`, `balanced_accuracy(rel=…)`, `accuracy(rel=…)`, `tau_b(rel=…)` among what was found.
 
-    x, y: (rows,) people's and the judge's labels, numbered on the scale. draws: replicates and seed of the bootstrap.
+    What counts as yes is a label from the threshold on, of people's and the judge's alike. x, y: (rows,) people's and
+    the judge's labels, numbered on the scale. draws: replicates and seed of the bootstrap.
     """
+    one_sided = "people's labels are all above or all below it"
     for label, positive in thresholds(scale, x):
-        human, judge = positive[x], positive[y]
-        table = crosstab(human.astype(np.intp), judge.astype(np.intp), clusters.numbers, 2)
-        _put(found, f"(rel={spelt(label)})", Sample.of_pairs(table, *draws))
-        if (name := f"accuracy(rel={spelt(label)})") not in found.figures:
-            share = detection_shares(human, judge)[0]
-            value, low, high = interval(share.values, share.counts, clusters, (0.0, 1.0))
-            found.put(name, value, (low, high), share.empty)
+        human, judge, suffix = positive[x], positive[y], f"(rel={spelt(label)})"
+        sample = Sample.of_pairs(crosstab(human.astype(np.intp), judge.astype(np.intp), clusters.numbers, 2), *draws)
+        sample.figure(
+            found, "kappa" + suffix, kappa, "all labels of people's and the judge's are above it, or all below"
+        )
+        sample.figure(found, "balanced_accuracy" + suffix, balanced_accuracy, one_sided, lowest=0.0)
+        # Of two labels Kendall's tau-b is Pearson's correlation, phi.
+        why = "all labels of people, or of the judge, are on one side of it"
+        sample.figure(found, "tau_b" + suffix, tau_b, why)
+        accuracy = detection_shares(human, judge)[0]
+        if accuracy.name + suffix not in found.figures:
+            found.share(accuracy, clusters, suffix)
 
 
-def thresholds(scale: Scale, x: Ints) -> Iterator[tuple[Label_of_thresholds, Truths]]:
+def thresholds(scale: Scale, x: Ints) -> Iterator[tuple[Label, Truths]]:
     """Each label from which on a thing may count as relevant, rising, and which labels of the scale then do.
 
     Those declared or given by people (`x`) above the lowest of them, and the one that counts as relevant.
@@ -386,17 +257,3 @@ def thresholds(scale: Scale, x: Ints) -> Iterator[tuple[Label_of_thresholds, Tru
             yield label, np.arange(len(scale.labels)) >= place
         elif label == scale.relevant:
             yield label, np.array(scale.positive)
-
-
-def _put(found: Found, suffix: str, sample: Sample) -> None:
-    one_sided = "people's labels are all above or all below it"
-    both = "all labels of people's and the judge's are above it, or all below"
-    figures: tuple[tuple[str, Statistic, str], ...] = (
-        ("kappa", kappa, both),
-        ("balanced_accuracy", balanced_accuracy, one_sided),
-        (CORRELATION, tau_b, "all labels of people, or of the judge, are on one side of it"),
-    )
-    for name, statistic, why in figures:
-        sample.figure(found, name + suffix, statistic, why)
-    name = "balanced_accuracy" + suffix
-    found.figures[name] = from_zero(found.figures[name])

@@ -22,7 +22,7 @@ from ..statistics.resamples import rounded
 from .estimates import draws, rank_interval, rank_p
 from .label_tables import number_of, read_labels
 
-DIGITS = 12
+_DIGITS = 12
 _STATISTICS = {"tau_b": tau_b, "rho": rho}
 
 
@@ -30,7 +30,7 @@ class SystemsAgreement(Record):
     """`scores`: system to its two scores, best first by the first. `figures`: `tau_b`, `rho`, n the systems.
 
     Intervals are from resampling the queries, those of a section together, the systems held fixed; from a table of
-    scores there are none. p: two-sided, the systems taken as drawn one by one (`p_values`).
+    scores there are none. p: two-sided, the systems taken as drawn one by one (`rank_p`).
     """
 
     first: str
@@ -56,7 +56,7 @@ def agree_on_runs(
 ) -> SystemsAgreement:
     """The order of all TREC runs in a folder under two files of qrels, over the queries that both label.
 
-    sections: the queries file that names each query's (`evaluate.inputs.sections`); without it each stands alone.
+    sections: the queries file that names each query's (`read_clusters`); without it each stands alone.
     Raises InputError for an unknown measure, fewer than two runs, qrels without a common query, a run with none of
     them, and a query without its line in `sections`.
     """
@@ -70,7 +70,7 @@ def agree_on_runs(
     names, values = _scores(runs, [{q: labels[q] for q in shared} for labels in qrels], shared, asked)
     clusters = read_clusters(sections, shared, first).of(shared)
     replicates = [resampled_means(side, clusters, bootstrap, seed) for side in values]
-    means = [np.round(side.mean(axis=1), DIGITS) for side in values]
+    means = [np.round(side.mean(axis=1), _DIGITS) for side in values]
     either = len(qrels[0].keys() | qrels[1].keys())
     notes = [f"{either - len(shared):,} of {either:,} queries have labels in one file only and take no part"]
     return _result(
@@ -87,7 +87,7 @@ def agree_on_runs(
 def resampled_means(values: Floats, clusters: Clusters, bootstrap: int, seed: int) -> Floats:
     """(replicates, systems): the means of values (systems, queries), whole clusters drawn with replacement."""
     weights = draws(len(clusters.names), bootstrap, seed)
-    means: Floats = np.round(weights @ clusters.sums(values).T / (weights @ clusters.sizes)[:, None], DIGITS)
+    means: Floats = np.round(weights @ clusters.sums(values).T / (weights @ clusters.sizes)[:, None], _DIGITS)
     return means
 
 
@@ -108,13 +108,9 @@ def _scores(
         for side, labels in zip(sides, qrels, strict=True):
             found = measure.scores(labels, rankings)
             side.append([found[query] for query in queries])
-    names = _names(paths)
-    return names, (np.array(sides[0]), np.array(sides[1]))
-
-
-def _names(paths: Sequence[Path]) -> list[str]:
     stems = [path.stem for path in paths]
-    return stems if len(set(stems)) == len(stems) else [path.name for path in paths]
+    names = stems if len(set(stems)) == len(stems) else [path.name for path in paths]
+    return names, (np.array(sides[0]), np.array(sides[1]))
 
 
 def agree_on_scores(path: Path) -> SystemsAgreement:
@@ -159,10 +155,8 @@ def _of_table(
     for line, row in rows:
         if row.get(system, "") in scores:
             raise InputError(f"has '{plain(row.get(system, ''))}' a second time{where}", file=path, line=line)
-        scores[row.get(system, "")] = (
-            _score(row.get(columns[0], ""), path, line),
-            _score(row.get(columns[1], ""), path, line),
-        )
+        first, second = (_score(row.get(column, ""), path, line) for column in columns)
+        scores[row.get(system, "")] = first, second
     if len(scores) < 2:
         raise InputError(f"holds one system{where}, an order needs at least two", file=path)
     notes = ["from one score a system there is no interval: give --qrels and --runs to have queries resampled"]

@@ -1,4 +1,7 @@
-"""The judge, audited: what it may have got wrong, each as a figure with what it means for the ranking."""
+"""The judge, audited: what it may have got wrong, each as a figure with what it means for the ranking.
+
+Here what failed and what changes from one asking to the next; a place of its own have `position` and `taste`.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ragassay.experiment.settings import Experiment
-from ragassay.records import Figure, Game, Judgment, Repeat, StageUsage, for_want_of_an_answer
+from ragassay.records import Figure, Game, Judgment, Repeat, for_want_of_an_answer
 
 from ..agreement.several_judges import among_labels, among_verdicts
 from ..inputs.clusters import Clusters, clusters_of_rows
@@ -27,200 +30,108 @@ from .position import audit_echo, audit_places, audit_position
 from .taste import audit_family, audit_length, lengths_of, writers_of
 
 
-def repeat_consistency(labels: Sequence[Sequence[float | None]], clusters: Sequence[str]) -> Figure:
-    """The mean over items of the share of their pairs of repeats with equal labels (Fleiss 1971's P_i), 0 to 1.
-
-    labels: for each item the label of each repeat, None where it failed. clusters: each item's query or section. The
-    items, not the pairs, are what is sampled, and items of one cluster are kept together: the interval is that of
-    `evaluate.statistics.clustered`. n: items with at least two labels; n_failed: the others.
-    """
-    shares = [_pairwise(item) for item in labels]
-    known = [(share, cluster) for share, cluster in zip(shares, clusters, strict=True) if share is not None]
-    failed = len(shares) - len(known)
-    if not known:
-        return Figure(value=None, n=0, n_failed=failed)
-    values = np.array([share for share, _ in known])
-    together = clusters_of_rows([name for _, name in known])
-    value, low, high = interval(values, np.ones(len(values)), together, (0.0, 1.0))
-    return rounded(value, len(known), failed, low, high)
-
-
-def _pairwise(item: Sequence[float | None]) -> float | None:
-    counts = Counter(label for label in item if label is not None)
-    m = counts.total()
-    return sum(c * (c - 1) for c in counts.values()) / (m * (m - 1)) if m >= 2 else None
-
-
-def failed_replies(findings: Findings) -> tuple[FailedReplies, ...]:
-    """A row for each stage and model on record."""
-    return tuple(
-        FailedReplies(stage=row.stage, model=row.model, failed=_share(row), n_refused=row.n_refused)
-        for row in findings.usage
-    )
-
-
-def _share(row: StageUsage) -> Figure:
-    """The share of the calls, with Jeffreys' interval (Brown, Cai and DasGupta, Statistical Science 16(2), 2001)."""
-    from scipy.special import betaincinv
-
-    if not row.calls:
-        return Figure(value=None, n=0, n_failed=row.n_failed)
-    failed, rest = min(row.n_failed, row.calls), max(row.calls - row.n_failed, 0)
-    low = float(betaincinv(failed + 0.5, rest + 0.5, 0.025)) if failed else 0.0
-    high = float(betaincinv(failed + 0.5, rest + 0.5, 0.975)) if rest else 1.0
-    return rounded(failed / row.calls, row.calls, 0, low, high)
-
-
-def audit_failures(found: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -> AuditFinding:
-    """The share of the games put to the judge that it failed on, and who would lead had each gone against the leader.
-
-    agents: best first. A warning is set where another agent would then lead, or stand level. Games that were not played
-    since an answer had failed are no failure of the judge (`figures/failures_at_bottom.py`).
-    """
-    played = [v for v in found if not v.unplayed]
-    n_failed = sum(v.winner is None for v in played)
-    share = draws.mean([(v.query_id, float(v.winner is None)) for v in played], 0)
-    now = leaders(played, agents, draws) if n_failed else ()
-    rivals = _could_lead(played, now, agents, draws) if now else []
-    return AuditFinding(
-        key="failed_games",
-        figure=share,
-        fair=0.0,
-        sentence=(_sentence(n_failed, now, rivals) if played else "No game was played.")
-        + _unplayed(len(found) - len(played)),
-        warning=f"{n_failed:,} of {len(played):,} games failed, enough to matter: had they gone against {named(now)}, "
-        f"{named(rivals)} could lead."
-        if rivals
-        else None,
-    )
-
-
-def _could_lead(found: Sequence[Verdict], now: Sequence[str], agents: Sequence[str], draws: Resamples) -> list[str]:
-    """The agents that would lead, alone or level, had every failed game gone as well for them as it could."""
-    rivals = (agent for agent in agents if agent not in now)
-    return [rival for rival in rivals if rival in leaders(list(_against(found, now, rival)), agents, draws)]
-
-
-def _against(found: Sequence[Verdict], now: Sequence[str], rival: str) -> Iterable[Verdict]:
-    """The verdicts with the failed ones lost by the leaders and won by the rival; what is of neither stays out."""
-    for v in found:
-        if v.winner is not None or not {v.agent_a, v.agent_b} & {*now, rival}:
-            yield v
-        elif rival in (v.agent_a, v.agent_b):
-            yield replace(v, winner="a" if v.agent_a == rival else "b", error=None)
-        else:
-            yield replace(v, winner="b" if v.agent_a in now else "a", error=None)
-
-
-def _unplayed(n: int) -> str:
-    if not n:
-        return ""
-    return f" {n:,} more {'was' if n == 1 else 'were'} not played, since an answer had failed."
-
-
-def _sentence(n_failed: int, now: Sequence[str], rivals: Sequence[str]) -> str:
-    if not n_failed:
-        return "Every game has a verdict."
-    if rivals:
-        return f"Had they gone against {named(now)}, {named(rivals)} could lead."
-    return f"They are left out of the ratings; even had all of them gone against {named(now)}, no other would lead."
-
-
-Key = tuple[str, str, str]
-"""query, subject, criterion."""
-
-KINDS = {
-    "passages": "A label that changes from one asking to the next adds noise to every agent's ranking measures alike; "
-    "the intervals already hold it.",
-    "answers": "A grade that changes from one asking to the next blurs the means of all agents; the intervals already "
-    "hold it.",
-    "games": "A verdict that changes from one asking to the next is a coin toss: it draws the agents' ratings together "
-    "and calls for more queries, and lifts none.",
-}
-
-
-def audit_repeats(
-    repeats: Sequence[Repeat],
-    relevance: Iterable[Judgment],
-    pointwise: Iterable[Judgment],
-    games: Iterable[Game],
-    clusters: Clusters,
-) -> tuple[AuditFinding, ...]:
-    """The consistency of passages', answers' and games' judgments, of those that were repeated; empty without any.
-
-    The first judgment counts with its repeats. A game is compared order by order.
-    """
-    if not repeats:
-        return ()
-    firsts: dict[str, dict[Key, float | None]] = {
-        "passages": {_key(row): row.label for row in relevance},
-        "answers": {_key(row): row.label for row in pointwise},
-        "games": {_key(row): row.label for row in (repeat_of(game, 1) for game in games)},
-    }
-    findings = []
-    for kind, first in firsts.items():
-        table = _rows(kind, first, repeats)
-        if table:
-            figure = repeat_consistency(
-                list(table.values()), [clusters.names[clusters.number(query)] for query, _, _ in table]
-            )
-            findings.append(
-                AuditFinding(key="repeat_consistency", subject=kind, figure=figure, fair=1.0, sentence=KINDS[kind])
-            )
-    return tuple(findings)
-
-
-def _rows(kind: str, first: Mapping[Key, float | None], repeats: Sequence[Repeat]) -> dict[Key, list[float | None]]:
-    """What was repeated, in order: the first label, then those of the repeats; None is one that failed."""
-    rows: dict[Key, list[float | None]] = {}
-    for repeat in sorted(repeats, key=lambda row: (_key(row), row.sample)):
-        key = _key(repeat)
-        if key in first and (kind == "games") == repeat.criterion.startswith("game-"):
-            rows.setdefault(key, [first[key]]).append(repeat.label)
-    return rows
-
-
-def _key(row: Judgment) -> Key:
-    return row.query_id, row.subject, row.criterion
-
-
-def audit_judge(
+def audit_of(
     findings: Findings,
     found: Sequence[Verdict],
+    own: Sequence[Verdict],
     experiment: Experiment,
     agents: Sequence[str],
     draws: Resamples,
     control: Callable[[], Controlled] | None = None,
 ) -> Audit:
-    """Every finding, in the report's order. `agents` are best first; `found` are the verdicts on `findings.games`.
+    """The audit of the judge, every finding in the report's order; of a panel as one what concerns its verdicts.
 
-    control: of length, if it has begun (`audit_length`).
+    found: the verdicts on `findings.games`, of a panel the majority's; own: each judge's; agents: best first. Of a
+    panel that is the effect of length and what failed: places, repeats and families are each judge's own
+    (`panel_of_judges`). control: of length, if it has begun (`audit_length`).
     """
-    length_findings, length = audit_length(found, lengths_of(findings.material.answers), agents, draws, control)
-    writers, queries = writers_of(experiment), findings.material.queries
-    return Audit(
-        findings=(
+    of_length, length = audit_length(found, lengths_of(findings.material.answers), agents, draws, control)
+    before: tuple[AuditFinding, ...] = ()
+    after: tuple[AuditFinding, ...] = ()
+    if not findings.judges:
+        before = (
             *audit_position(findings.games, agents, draws, found),
             *audit_places(findings.games, agents, draws, found),
             *audit_echo(findings.lists, draws),
             *audit_repeats(findings.repeats, findings.relevance, findings.pointwise, findings.games, draws.clusters),
-            *length_findings,
-            *audit_family(experiment.judge.model, writers, queries, found, agents, draws),
-            audit_failures(found, agents, draws),
-        ),
+        )
+        writers, queries = writers_of(experiment), findings.material.queries
+        after = audit_family(experiment.judge.model, writers, queries, found, agents, draws)
+    return Audit(
+        findings=(*before, *of_length, *after, audit_failures(found, agents, draws)),
         length=length,
         failures=failed_replies(findings),
-        n_identical=sum(one.identical for one in found),
+        n_identical=sum(one.identical for one in own),
     )
 
 
-_FIRST = ("order_echoed", "flip_rate")
+PASSAGES = "passages"
+"""What disagreement on the relevance of passages is called; answers have a criterion of that name."""
+
+
+def panel_of_judges(
+    findings: Findings,
+    found: Sequence[Verdict],
+    own: Sequence[Verdict],
+    experiment: Experiment,
+    agents: Sequence[str],
+    draws: Resamples,
+) -> PanelOfJudges | None:
+    """The judges in the panel's order; None of a single judge. found, own, agents: as of `audit_of`."""
+    if not findings.judges:
+        return None
+    return PanelOfJudges(
+        judges=tuple(_judge(name, findings, found, own, experiment, agents, draws) for name in findings.judges),
+        disagreement=_disagreement(findings, own, experiment.compare.bootstrap, draws),
+    )
+
+
+def _judge(
+    name: str,
+    findings: Findings,
+    found: Sequence[Verdict],
+    every: Sequence[Verdict],
+    experiment: Experiment,
+    agents: Sequence[str],
+    draws: Resamples,
+) -> JudgeOfPanel:
+    alone = findings.of_judge(name)
+    own = [one for one in every if one.judge == name]
+    as_only = experiment.model_copy(update={"judge": experiment.judge.model_copy(update={"model": name})})
+    asked = [row for row in (*alone.relevance, *alone.pointwise) if not for_want_of_an_answer(row.error)]
+    labels = [(row.query_id, float(row.error is not None)) for row in asked]
+    winners = {(one.query_id, one.agent_a, one.agent_b): one.winner for one in found}
+    played = [one for one in own if not one.unplayed]
+    pairs = [(one.query_id, one.winner, winners.get((one.query_id, one.agent_a, one.agent_b))) for one in played]
+    known = [(query, float(mine == theirs)) for query, mine, theirs in pairs if mine is not None and theirs is not None]
+    return JudgeOfPanel(
+        judge=name,
+        failed=draws.mean(labels, 0),
+        agrees=draws.mean(known, len(pairs) - len(known)),
+        leaders=leaders(own, agents, draws),
+        win_rate=win_rate(own, agents, draws),
+        audit=audit_of(alone, own, own, as_only, agents, draws).model_copy(update={"failures": ()}),
+    )
+
+
+def _disagreement(
+    findings: Findings, own: Sequence[Verdict], bootstrap: int, draws: Resamples
+) -> tuple[AmongJudges, ...]:
+    """On passages, on each criterion of answers, and on games, in this order."""
+    passages = [row for judge in findings.judges.values() for row in judge.relevance]
+    answers = [row for judge in findings.judges.values() for row in judge.pointwise]
+    of_passages = among_labels(passages, draws.clusters, bootstrap=bootstrap, seed=draws.seed)
+    return (
+        *(one.model_copy(update={"criterion": PASSAGES}) for one in of_passages),
+        *among_labels(answers, draws.clusters, bootstrap=bootstrap, seed=draws.seed),
+        among_verdicts(own, draws.clusters, bootstrap=bootstrap, seed=draws.seed),
+    )
 
 
 def guessing(audit: Audit) -> tuple[str, ...]:
     """That the judge may repeat the order shown, or guess, where it may: that goes before all else a reader is told."""
-    found = sorted((one for one in audit.findings if one.key in _FIRST), key=lambda one: _FIRST.index(one.key))
-    return tuple(finding.warning for finding in found if finding.warning)
+    keys = ("order_echoed", "flip_rate")
+    return tuple(one.warning for key in keys for one in audit.findings if one.key == key and one.warning)
 
 
 class Guesses(NamedTuple):
@@ -248,103 +159,150 @@ def warnings(audit: Audit) -> tuple[str, ...]:
     return tuple(finding.warning for finding in audit.findings if finding.warning)
 
 
-Agents = Sequence[str]
-
-PASSAGES = "passages"
-"""What disagreement on the relevance of passages is called; answers have a criterion of that name."""
-
-
-def audit_of(
-    findings: Findings,
-    found: Sequence[Verdict],
-    own: Sequence[Verdict],
-    experiment: Experiment,
-    agents: Agents,
-    draws: Resamples,
-    control: Callable[[], Controlled] | None = None,
-) -> Audit:
-    """The audit of the judge, or of a panel as one: the effect of length on its verdicts, and what failed.
-
-    found: the verdicts, of a panel the majority's; own: each judge's; agents: best first. Places, repeats and families
-    are each judge's own (`panel_of_judges`). control: of length, if it has begun (`audit_length`).
-    """
-    if not findings.judges:
-        return audit_judge(findings, found, experiment, agents, draws, control)
-    length_findings, length = audit_length(found, lengths_of(findings.material.answers), agents, draws, control)
-    failed = audit_failures(found, agents, draws)
-    return Audit(
-        findings=(*length_findings, failed),
-        length=length,
-        failures=failed_replies(findings),
-        n_identical=sum(one.identical for one in own),
-    )
-
-
-def panel_of_judges(
-    findings: Findings,
-    found: Sequence[Verdict],
-    own: Sequence[Verdict],
-    experiment: Experiment,
-    agents: Agents,
-    draws: Resamples,
-) -> PanelOfJudges | None:
-    """The judges in the panel's order; None of a single judge. found, own, agents: as of `audit_of`."""
-    if not findings.judges:
-        return None
-    return PanelOfJudges(
-        judges=tuple(_judge(name, findings, found, own, experiment, agents, draws) for name in findings.judges),
-        disagreement=_disagreement(findings, own, experiment.compare.bootstrap, draws),
-    )
-
-
 def warnings_of(panel: PanelOfJudges | None) -> tuple[str, ...]:
     """The warnings of each judge's audit, with its name."""
     judges = panel.judges if panel else ()
     return tuple(f"{one.judge}: {row.warning}" for one in judges for row in one.audit.findings if row.warning)
 
 
-def _disagreement(
-    findings: Findings, own: Sequence[Verdict], bootstrap: int, draws: Resamples
-) -> tuple[AmongJudges, ...]:
-    """On passages, on each criterion of answers, and on games, in this order."""
-    passages = [row for judge in findings.judges.values() for row in judge.relevance]
-    answers = [row for judge in findings.judges.values() for row in judge.pointwise]
-    of_passages = among_labels(passages, draws.clusters, bootstrap=bootstrap, seed=draws.seed)
-    return (
-        *(one.model_copy(update={"criterion": PASSAGES}) for one in of_passages),
-        *among_labels(answers, draws.clusters, bootstrap=bootstrap, seed=draws.seed),
-        among_verdicts(own, draws.clusters, bootstrap=bootstrap, seed=draws.seed),
+def failed_replies(findings: Findings) -> tuple[FailedReplies, ...]:
+    """A row for each stage and model on record.
+
+    The share of the calls has Jeffreys' interval (Brown, Cai and DasGupta, Statistical Science 16(2), 2001).
+    """
+    from scipy.special import betaincinv
+
+    rows = []
+    for row in findings.usage:
+        share = Figure(value=None, n=0, n_failed=row.n_failed)
+        if row.calls:
+            failed, rest = min(row.n_failed, row.calls), max(row.calls - row.n_failed, 0)
+            low = float(betaincinv(failed + 0.5, rest + 0.5, 0.025)) if failed else 0.0
+            high = float(betaincinv(failed + 0.5, rest + 0.5, 0.975)) if rest else 1.0
+            share = rounded(failed / row.calls, row.calls, 0, low, high)
+        rows.append(FailedReplies(stage=row.stage, model=row.model, failed=share, n_refused=row.n_refused))
+    return tuple(rows)
+
+
+def audit_failures(found: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -> AuditFinding:
+    """The share of the games put to the judge that it failed on, and who would lead had each gone against the leader.
+
+    agents: best first. A warning is set where another agent would then lead, alone or level, had every failed game gone
+    as well for it as it could. Games that were not played
+    since an answer had failed are no failure of the judge (`figures/pool.py`).
+    """
+    played = [v for v in found if not v.unplayed]
+    n_failed = sum(v.winner is None for v in played)
+    share = draws.mean([(v.query_id, float(v.winner is None)) for v in played], 0)
+    now = leaders(played, agents, draws) if n_failed else ()
+    others = [agent for agent in agents if now and agent not in now]
+    rivals = [rival for rival in others if rival in leaders(list(_against(played, now, rival)), agents, draws)]
+    said = _sentence(n_failed, now, rivals) if played else "No game was played."
+    if n := len(found) - len(played):
+        said += f" {n:,} more {'was' if n == 1 else 'were'} not played, since an answer had failed."
+    return AuditFinding(
+        key="failed_games",
+        figure=share,
+        fair=0.0,
+        sentence=said,
+        warning=f"{n_failed:,} of {len(played):,} games failed, enough to matter: had they gone against {named(now)}, "
+        f"{named(rivals)} could lead."
+        if rivals
+        else None,
     )
 
 
-def _judge(
-    name: str,
-    findings: Findings,
-    found: Sequence[Verdict],
-    every: Sequence[Verdict],
-    experiment: Experiment,
-    agents: Agents,
-    draws: Resamples,
-) -> JudgeOfPanel:
-    alone = findings.of_judge(name)
-    own = [one for one in every if one.judge == name]
-    as_only = experiment.model_copy(update={"judge": experiment.judge.model_copy(update={"model": name})})
-    asked = [row for row in (*alone.relevance, *alone.pointwise) if not for_want_of_an_answer(row.error)]
-    labels = [(row.query_id, float(row.error is not None)) for row in asked]
-    return JudgeOfPanel(
-        judge=name,
-        failed=draws.mean(labels, 0),
-        agrees=_agrees(own, found, draws),
-        leaders=leaders(own, agents, draws),
-        win_rate=win_rate(own, agents, draws),
-        audit=audit_judge(alone, own, as_only, agents, draws).model_copy(update={"failures": ()}),
-    )
+def _against(found: Sequence[Verdict], now: Sequence[str], rival: str) -> Iterable[Verdict]:
+    """The verdicts with the failed ones lost by the leaders and won by the rival; what is of neither stays out."""
+    for v in found:
+        if v.winner is not None or not {v.agent_a, v.agent_b} & {*now, rival}:
+            yield v
+        elif rival in (v.agent_a, v.agent_b):
+            yield replace(v, winner="a" if v.agent_a == rival else "b", error=None)
+        else:
+            yield replace(v, winner="b" if v.agent_a in now else "a", error=None)
 
 
-def _agrees(own: Sequence[Verdict], found: Sequence[Verdict], draws: Resamples) -> Figure:
-    """The share of games on which a judge's verdict is the panel's."""
-    panel = {(one.query_id, one.agent_a, one.agent_b): one.winner for one in found}
-    played = [one for one in own if not one.unplayed]
-    pairs = [(one.query_id, one.winner, panel.get((one.query_id, one.agent_a, one.agent_b))) for one in played]
-    known = [(query, float(mine == theirs)) for query, mine, theirs in pairs if mine is not None and theirs is not None]
-    return draws.mean(known, len(pairs) - len(known))
+def _sentence(n_failed: int, now: Sequence[str], rivals: Sequence[str]) -> str:
+    if not n_failed:
+        return "Every game has a verdict."
+    if rivals:
+        return f"Had they gone against {named(now)}, {named(rivals)} could lead."
+    return f"They are left out of the ratings; even had all of them gone against {named(now)}, no other would lead."
+
+
+KINDS = {
+    "passages": "A label that changes from one asking to the next adds noise to every agent's ranking measures alike; "
+    "the intervals already hold it.",
+    "answers": "A grade that changes from one asking to the next blurs the means of all agents; the intervals already "
+    "hold it.",
+    "games": "A verdict that changes from one asking to the next is a coin toss: it draws the agents' ratings together "
+    "and calls for more queries, and lifts none.",
+}
+Key = tuple[str, str, str]
+"""query, subject, criterion."""
+
+
+def audit_repeats(
+    repeats: Sequence[Repeat],
+    relevance: Iterable[Judgment],
+    pointwise: Iterable[Judgment],
+    games: Iterable[Game],
+    clusters: Clusters,
+) -> tuple[AuditFinding, ...]:
+    """The consistency of passages', answers' and games' judgments, of those that were repeated; empty without any.
+
+    The first judgment counts with its repeats. A game is compared order by order.
+    """
+    if not repeats:
+        return ()
+    firsts: dict[str, dict[Key, float | None]] = {
+        "passages": {_key(row): row.label for row in relevance},
+        "answers": {_key(row): row.label for row in pointwise},
+        "games": {_key(row): row.label for row in (repeat_of(game, 1) for game in games)},
+    }
+    findings = []
+    for kind, first in firsts.items():
+        table = _rows(kind, first, repeats)
+        if table:
+            of = [clusters.names[clusters.number(query)] for query, _, _ in table]
+            figure, said = repeat_consistency(list(table.values()), of), KINDS[kind]
+            findings.append(
+                AuditFinding(key="repeat_consistency", subject=kind, figure=figure, fair=1.0, sentence=said)
+            )
+    return tuple(findings)
+
+
+def _rows(kind: str, first: Mapping[Key, float | None], repeats: Sequence[Repeat]) -> dict[Key, list[float | None]]:
+    """What was repeated, in order: the first label, then those of the repeats; None is one that failed."""
+    rows: dict[Key, list[float | None]] = {}
+    for repeat in sorted(repeats, key=lambda row: (_key(row), row.sample)):
+        key = _key(repeat)
+        if key in first and (kind == "games") == repeat.criterion.startswith("game-"):
+            rows.setdefault(key, [first[key]]).append(repeat.label)
+    return rows
+
+
+def _key(row: Judgment) -> Key:
+    return row.query_id, row.subject, row.criterion
+
+
+def repeat_consistency(labels: Sequence[Sequence[float | None]], clusters: Sequence[str]) -> Figure:
+    """The mean over items of the share of their pairs of repeats with equal labels (Fleiss 1971's P_i), 0 to 1.
+
+    labels: for each item the label of each repeat, None where it failed. clusters: each item's query or section. The
+    items, not the pairs, are what is sampled, and items of one cluster are kept together: the interval is that of
+    `evaluate.statistics.clustered`. n: items with at least two labels; n_failed: the others.
+    """
+    known: list[tuple[float, str]] = []
+    for item, cluster in zip(labels, clusters, strict=True):
+        counts = Counter(label for label in item if label is not None)
+        if (m := counts.total()) >= 2:
+            known.append((sum(c * (c - 1) for c in counts.values()) / (m * (m - 1)), cluster))
+    failed = len(labels) - len(known)
+    if not known:
+        return Figure(value=None, n=0, n_failed=failed)
+    values = np.array([share for share, _ in known])
+    together = clusters_of_rows([name for _, name in known])
+    value, low, high = interval(values, np.ones(len(values)), together, (0.0, 1.0))
+    return rounded(value, len(known), failed, low, high)

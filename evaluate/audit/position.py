@@ -25,165 +25,8 @@ from ..statistics.paired_comparison import LEVEL
 from ..statistics.resamples import Resamples, holm
 from ..statistics.sign_flip import flip_p_of_rows
 
-# A list that comes back in the very order shown, or in its reverse, is no sign by itself: one of n answers does by
-# chance in n! cases, and of a sober judge's two presentations, one the reverse of the other, each may. So what is held
-# against
-# chance is also how much more often the one than the other. Lists of two are pairs: the audit of places sees to them.
-
-FEWEST_PLACES = 3
-"""A list of fewer answers says nothing of it."""
-
-
-def audit_echo(lists: Sequence[RankedList], draws: Resamples) -> tuple[AuditFinding, ...]:
-    """The share of lists that came back in the very order shown; empty where none of three or more has an order.
-
-    p: of as many in that order as in its reverse, two-sided. A warning is set where one of the two is more frequent
-    than the other (p below 5%) and, by its interval, than chance.
-    """
-    long = [row for row in lists if len(row.shown) >= FEWEST_PLACES]
-    given = [row for row in long if row.order is not None]
-    if not given:
-        return ()
-    ways = [(row.query_id, _as_shown(row)) for row in given]
-    same, turned = (draws.mean([(q, float(way == to)) for q, way in ways], len(long) - len(given)) for to in (1, -1))
-    n_same, n_turned = (sum(way == to for _, way in ways) for to in (1, -1))
-    chance, p = sum(1 / factorial(len(row.shown)) for row in given) / len(given), flip_p_of_rows(ways, draws.clusters)
-    more = same if n_same >= n_turned else turned
-    beyond = p is not None and p < LEVEL and more.ci_low is not None and more.ci_low > chance
-    said = f"{n_same:,} of {len(given):,} lists came back exactly in the order shown, and {n_turned:,} exactly in its "
-    said += f"reverse: {'the judge goes by the order' if beyond else 'no sign that the judge goes by the order'}."
-    warning = _warning(more, more is same, len(given), chance) if beyond else None
-    row = AuditFinding(key="order_echoed", figure=same, fair=round(chance, 9), p=p, sentence=said, warning=warning)
-    return (row,)
-
-
-def _warning(more: Figure, same: bool, n: int, chance: float) -> str:
-    value, low, high = (100 * (part or 0.0) for part in (more.value, more.ci_low, more.ci_high))
-    how = "so" if same else "in its reverse"
-    return (
-        f"The judge may be repeating the order it was shown: {round(value * n / 100):,} of {n:,} lists came back "
-        f"exactly {how} ({value:.1f}% [{low:.1f}, {high:.1f}]), and {100 * chance:.1f}% would by chance. If so, the "
-        "ratings say nothing."
-    )
-
-
-def _as_shown(row: RankedList) -> int:
-    """1 where the order given is the one shown, -1 where it is the reverse, else 0."""
-    given, shown = ([frozenset(part) for part in parts] for parts in (row.order or (), row.shown))
-    return 1 if given == shown else -1 if given == shown[::-1] else 0
-
-
-# With presentations in balanced orders, each followed by its reverse, quality stands in every place as often as in any
-# other: what earlier answers win beyond half of their pairs is the place's doing. The test flips the signs of whole
-# clusters' sums. Of one list, the pairs won by the one that stands earlier less those lost, as a share of all pairs,
-# are Kendall's tau between the order shown and the order given (Biometrika 30, 1938).
-
-
-def audit_places(
-    games: Sequence[Game], agents: Sequence[str], draws: Resamples, found: Sequence[Verdict] | None = None
-) -> tuple[AuditFinding, ...]:
-    """The tau of place and rank (-1 to 1, 0 is fair), and the share of its pairs that each place won (0.5 is fair).
-
-    found: the games' verdicts. Empty where no answers were ranked together. A warning is set where a place is favoured
-    (p below 5%) and another agent would lead by one presentation alone. The places' own p are Holm's.
-    """
-    put = [game for game in games if game.place_a and game.place_b and game.place_a != game.place_b]
-    if not put:
-        return ()
-    rows = _by_place(put)
-    p = holm([flip_p_of_rows(_known(some), draws.clusters) for some in rows.values()])
-    places = tuple(_place(at, some, one, draws) for (at, some), one in zip(rows.items(), p, strict=True))
-    every = leaders(verdicts(games) if found is None else found, agents, draws)
-    return (_trend(put, places, every, _single(games, agents, draws), draws), *places)
-
-
-_Rows = list[tuple[str, int | None]]
-"""Query, and what a pair gave: 1 won, 0 tied, -1 lost, None failed."""
-
-
-def _by_place(put: Sequence[Game]) -> dict[int, _Rows]:
-    rows: dict[int, _Rows] = {}
-    for game in put:
-        a = None if game.winner is None else {"a": 1, "tie": 0, "b": -1}[game.winner]
-        rows.setdefault(game.place_a or 0, []).append((game.query_id, a))
-        rows.setdefault(game.place_b or 0, []).append((game.query_id, None if a is None else -a))
-    return dict(sorted(rows.items()))
-
-
-def _known(rows: _Rows) -> list[tuple[str, int]]:
-    return [(query, won) for query, won in rows if won is not None]
-
-
-def _place(at: int, rows: _Rows, p: float | None, draws: Resamples) -> AuditFinding:
-    known = _known(rows)
-    share = draws.mean([(query, (1 + won) / 2) for query, won in known], len(rows) - len(known))
-    said = "Of the pairs in it; a tie is half a win."
-    if p is not None and p < LEVEL:
-        said = f"It wins {'more' if (share.value or 0.0) > 0.5 else 'less'} than half of its pairs, beyond chance."
-    return AuditFinding(key="place_score", subject=str(at), figure=share, fair=0.5, p=p, sentence=said)
-
-
-def _trend(
-    put: Sequence[Game],
-    places: Sequence[AuditFinding],
-    every: tuple[str, ...],
-    single: Sequence[tuple[str, ...]],
-    draws: Resamples,
-) -> AuditFinding:
-    """Kendall's tau over all lists; every, single: who leads by all presentations, and would by each alone."""
-    rows = _known([(game.query_id, _to_earlier(game)) for game in put])
-    tau = draws.mean([(query, float(won)) for query, won in rows], len(put) - len(rows), limits=(-1.0, 1.0))
-    p = flip_p_of_rows(rows, draws.clusters)
-    favoured = _favoured(tau, p, places)
-    others = [alone for alone in single if alone != every]
-    return AuditFinding(
-        key="place_trend",
-        figure=tau,
-        fair=0.0,
-        p=p,
-        sentence=_of_trend(favoured, len(single)) + _of_presentations(single, every),
-        warning=f"The judge favours {favoured}: by one presentation alone {named(others[0])} would lead, by all "
-        f"together {named(every)}. The ratings are from all presentations together."
-        if favoured and others
-        else None,
-    )
-
-
-def _to_earlier(game: Game) -> int | None:
-    return None if game.winner is None else 0 if game.winner == "tie" else 1 if game.winner == game.first else -1
-
-
-def _favoured(tau: Figure, p: float | None, places: Sequence[AuditFinding]) -> str | None:
-    """What the judge favours beyond chance, in words."""
-    if p is not None and p < LEVEL and tau.value:
-        return f"answers shown {'earlier' if tau.value > 0 else 'later'}"
-    sure = [one for one in places if one.p is not None and one.p < LEVEL and one.figure.value is not None]
-    if not sure:
-        return None
-    best = max(sure, key=lambda one: one.figure.value or 0.0)
-    return f"the answer in place {best.subject}" if (best.figure.value or 0.0) > 0.5 else "some places over others"
-
-
-def _single(games: Sequence[Game], agents: Sequence[str], draws: Resamples) -> list[tuple[str, ...]]:
-    """Who would lead by each presentation alone."""
-    numbers = sorted({game.presentation for game in games if game.presentation is not None})
-    return [leaders(verdicts([g for g in games if g.presentation == number]), agents, draws) for number in numbers]
-
-
-def _of_trend(favoured: str | None, presentations: int) -> str:
-    if favoured is None:
-        return "No place is favoured as far as these lists can tell."
-    if presentations == 1:
-        return f"The judge favours {favoured}; places are balanced over the queries, which leaves noise and no bias."
-    return f"The judge favours {favoured}; each pair is seen both ways, so the ratings are not moved by it."
-
-
-def _of_presentations(single: Sequence[tuple[str, ...]], every: tuple[str, ...]) -> str:
-    if len(single) < 2:
-        return ""
-    if all(alone == every for alone in single):
-        return f" By any presentation alone, {named(every)} would lead as well."
-    return f" By one presentation alone, {'; or '.join(dict.fromkeys(map(named, single)))} would lead."
+_LISTED = ("earlier", "later")
+"""What the two places of a pair are called in a list."""
 
 
 def audit_position(
@@ -195,7 +38,7 @@ def audit_position(
 
     The flips of a cluster are tested together. A warning is set where the flip rate reaches what guessing would give,
     and where the judge favours a place (p below 5%) and judging in one order only would have put others first (of
-    answers ranked together `place.py` says so).
+    answers ranked together `audit_places` says so).
     """
     found = verdicts(games) if found is None else found
     rate = flip_rate(found, draws)
@@ -204,28 +47,43 @@ def audit_position(
     favoured = draws.mean([(query, float(first)) for query, first in towards_first], rate.n_failed)
     p = flip_p_of_rows([(query, 1 if first else -1) for query, first in towards_first], draws.clusters)
     listed = any(game.presentation is not None for game in games)
-    both, single = leaders(found, agents, draws), [] if listed else _one_order_leaders(games, agents, draws)
-    differs = any(alone != both for alone in single)
-    place = _position_place(favoured, p, _LISTED if listed else _PAIRED)
+    places = _LISTED if listed else ("first", "second")
+    # Who would lead had each pair been judged once, the first agent of the list first, and then last.
+    sides: dict[bool, list[Game]] = {} if listed else {True: [], False: []}
+    for game in () if listed else games:
+        listed_first = agents.index(game.agent_a) < agents.index(game.agent_b)
+        sides[listed_first == (game.first == "a")].append(sorted_game(game))
+    both, single = leaders(found, agents, draws), [leaders(side, agents, draws) for side in sides.values()]
+    clear = p is not None and p < LEVEL and favoured.value is not None
+    place = places[(favoured.value or 0.0) < 0.5] if clear else None
+    rated = _of_rate(rate, by_mean=any(v.probability is not None for v in found), listed=listed)
+    if n := sum(v.identical for v in found):
+        rated += f" {n:,} identical {'pair is' if n == 1 else 'pairs are'} left out, being no question."
+    said = "No pair was seen both ways; what each place wins tells something of it."
+    if rate.value is not None or not listed:
+        said = _of_place(place, favoured, len(flips))
+        if rate.n and single and all(alone == both for alone in single):
+            said += f" Judged in either order alone, {named(both)} would lead as well."
+        elif rate.n and single:
+            said += f" Judged in one order alone, {named(single[0])} would lead, in the other {named(single[1])}."
+    warning = None
+    if place and any(alone != both for alone in single):
+        share = 100 * (favoured.value or 0.0)
+        warning = (
+            f"The judge favours the answer shown {place} ({share if place == 'first' else 100 - share:.0f}% of "
+            f"{_flips(favoured.n)}): in one order alone {named(single[0])} would lead, in the other "
+            f"{named(single[1])}. The ratings are from both orders together."
+        )
     return (
-        AuditFinding(
-            key="flip_rate",
-            figure=rate,
-            fair=0.0,
-            sentence=_of_rate(rate, by_mean=any(v.probability is not None for v in found), listed=listed)
-            + _left_out(sum(v.identical for v in found)),
-            warning=_guessing(games, rate),
-        ),
+        AuditFinding(key="flip_rate", figure=rate, fair=0.0, sentence=rated, warning=_guessing(games, rate)),
         AuditFinding(
             key="first_favoured",
-            subject=_LISTED[0] if listed else "",
+            subject=places[0] if listed else "",
             figure=favoured,
             fair=0.5,
             p=p,
-            sentence=_ONE_WAY
-            if listed and rate.value is None
-            else _of_place(place, favoured, len(flips)) + (_of_orders(single, both) if rate.n and single else ""),
-            warning=_position_warning(place, favoured, single, both) if place and differs else None,
+            sentence=said,
+            warning=warning,
         ),
     )
 
@@ -260,28 +118,6 @@ def _guessing(games: Sequence[Game], rate: Figure) -> str | None:
     )
 
 
-def _one_order_leaders(games: Sequence[Game], agents: Sequence[str], draws: Resamples) -> list[tuple[str, ...]]:
-    """Who would lead had each pair been judged once, the first agent of the list first, and then last."""
-    place = {agent: at for at, agent in enumerate(agents)}
-    sides: dict[bool, list[Game]] = {True: [], False: []}
-    for game in games:
-        listed_first = place[game.agent_a] < place[game.agent_b]
-        sides[listed_first == (game.first == "a")].append(sorted_game(game))
-    return [leaders(side, agents, draws) for side in sides.values()]
-
-
-_PAIRED, _LISTED = ("first", "second"), ("earlier", "later")
-"""What the two places of a pair are called: by itself, and in a list."""
-
-_ONE_WAY = "No pair was seen both ways; what each place wins tells something of it."
-
-
-def _position_place(favoured: Figure, p: float | None, places: tuple[str, str]) -> str | None:
-    if p is None or p >= LEVEL or favoured.value is None:
-        return None
-    return places[favoured.value < 0.5]
-
-
 def _of_rate(rate: Figure, *, by_mean: bool, listed: bool) -> str:
     if rate.value is None and listed:
         return "No list was ranked in several presentations, so it is not known whether a winner hangs on the order."
@@ -292,12 +128,6 @@ def _of_rate(rate: Figure, *, by_mean: bool, listed: bool) -> str:
         return f"No winner of {rate.n:,} pairs changed with the order: no game was lost to it."
     told = "the mean probability of both orders decides them" if by_mean else "they count as ties and lift no agent"
     return f"{flips:,} of {rate.n:,} winners changed with the order; {told}."
-
-
-def _left_out(n_identical: int) -> str:
-    if not n_identical:
-        return ""
-    return f" {n_identical:,} identical {'pair is' if n_identical == 1 else 'pairs are'} left out, being no question."
 
 
 def _of_place(place: str | None, favoured: Figure, n_flips: int) -> str:
@@ -313,18 +143,149 @@ def _flips(n: int) -> str:
     return "1 flip" if n == 1 else f"{n:,} flips"
 
 
-def _of_orders(single: Sequence[tuple[str, ...]], both: tuple[str, ...]) -> str:
-    if all(alone == both for alone in single):
-        return f" Judged in either order alone, {named(both)} would lead as well."
-    return f" Judged in one order alone, {named(single[0])} would lead, in the other {named(single[1])}."
+FEWEST_PLACES = 3
+"""A list of fewer answers says nothing of it."""
 
 
-def _position_warning(
-    place: str | None, favoured: Figure, single: Sequence[tuple[str, ...]], both: tuple[str, ...]
-) -> str:
-    share = 100 * (favoured.value or 0.0)
-    towards = share if place == "first" else 100 - share
+def audit_echo(lists: Sequence[RankedList], draws: Resamples) -> tuple[AuditFinding, ...]:
+    """The share of lists that came back in the very order shown; empty where none of three or more has an order.
+
+    That, or its reverse, is no sign by itself: one of n answers does by chance in n! cases, and of a sober judge's two
+    presentations, one the reverse of the other, each may. So what is held against chance is also how much more often
+    the one than the other. Lists of two are pairs: the audit of places sees to them.
+
+    p: of as many in that order as in its reverse, two-sided. A warning is set where one of the two is more frequent
+    than the other (p below 5%) and, by its interval, than chance.
+    """
+    long = [row for row in lists if len(row.shown) >= FEWEST_PLACES]
+    given = [row for row in long if row.order is not None]
+    if not given:
+        return ()
+    ways = []
+    for row in given:
+        order, shown = ([frozenset(part) for part in parts] for parts in (row.order or (), row.shown))
+        ways.append((row.query_id, 1 if order == shown else -1 if order == shown[::-1] else 0))
+    same, turned = (draws.mean([(q, float(way == to)) for q, way in ways], len(long) - len(given)) for to in (1, -1))
+    n_same, n_turned = (sum(way == to for _, way in ways) for to in (1, -1))
+    chance, p = sum(1 / factorial(len(row.shown)) for row in given) / len(given), flip_p_of_rows(ways, draws.clusters)
+    more = same if n_same >= n_turned else turned
+    beyond = p is not None and p < LEVEL and more.ci_low is not None and more.ci_low > chance
+    said = f"{n_same:,} of {len(given):,} lists came back exactly in the order shown, and {n_turned:,} exactly in its "
+    said += f"reverse: {'the judge goes by the order' if beyond else 'no sign that the judge goes by the order'}."
+    warning = _warning(more, more is same, len(given), chance) if beyond else None
+    fair = round(chance, 9)
+    return (AuditFinding(key="order_echoed", figure=same, fair=fair, p=p, sentence=said, warning=warning),)
+
+
+def _warning(more: Figure, same: bool, n: int, chance: float) -> str:
+    value, low, high = (100 * (part or 0.0) for part in (more.value, more.ci_low, more.ci_high))
+    how = "so" if same else "in its reverse"
     return (
-        f"The judge favours the answer shown {place} ({towards:.0f}% of {_flips(favoured.n)}): in one order alone "
-        f"{named(single[0])} would lead, in the other {named(single[1])}. The ratings are from both orders together."
+        f"The judge may be repeating the order it was shown: {round(value * n / 100):,} of {n:,} lists came back "
+        f"exactly {how} ({value:.1f}% [{low:.1f}, {high:.1f}]), and {100 * chance:.1f}% would by chance. If so, the "
+        "ratings say nothing."
     )
+
+
+def audit_places(
+    games: Sequence[Game], agents: Sequence[str], draws: Resamples, found: Sequence[Verdict] | None = None
+) -> tuple[AuditFinding, ...]:
+    """The tau of place and rank (-1 to 1, 0 is fair), and the share of its pairs that each place won (0.5 is fair).
+
+    With presentations in balanced orders, each followed by its reverse, quality stands in every place as often as in
+    any other: what earlier answers win beyond half of their pairs is the place's doing. The test flips the signs of
+    whole clusters' sums. Of one list, the pairs won by the one that stands earlier less those lost, as a share of all
+    pairs, are Kendall's tau between the order shown and the order given (Biometrika 30, 1938).
+
+    found: the games' verdicts. Empty where no answers were ranked together. A warning is set where a place is favoured
+    (p below 5%) and another agent would lead by one presentation alone. The places' own p are Holm's.
+    """
+    put = [game for game in games if game.place_a and game.place_b and game.place_a != game.place_b]
+    if not put:
+        return ()
+    rows: dict[int, _Rows] = {}
+    for game in put:
+        a = None if game.winner is None else {"a": 1, "tie": 0, "b": -1}[game.winner]
+        rows.setdefault(game.place_a or 0, []).append((game.query_id, a))
+        rows.setdefault(game.place_b or 0, []).append((game.query_id, None if a is None else -a))
+    rows = dict(sorted(rows.items()))
+    p = holm([flip_p_of_rows(_known(some), draws.clusters) for some in rows.values()])
+    places = tuple(_place(at, some, one, draws) for (at, some), one in zip(rows.items(), p, strict=True))
+    every = leaders(verdicts(games) if found is None else found, agents, draws)
+    numbers = sorted({game.presentation for game in games if game.presentation is not None})
+    single = [leaders(verdicts([g for g in games if g.presentation == number]), agents, draws) for number in numbers]
+    return (_trend(put, places, every, single, draws), *places)
+
+
+_Rows = list[tuple[str, int | None]]
+"""Query, and what a pair gave: 1 won, 0 tied, -1 lost, None failed."""
+
+
+def _known(rows: _Rows) -> list[tuple[str, int]]:
+    return [(query, won) for query, won in rows if won is not None]
+
+
+def _place(at: int, rows: _Rows, p: float | None, draws: Resamples) -> AuditFinding:
+    known = _known(rows)
+    share = draws.mean([(query, (1 + won) / 2) for query, won in known], len(rows) - len(known))
+    said = "Of the pairs in it; a tie is half a win."
+    if p is not None and p < LEVEL:
+        said = f"It wins {'more' if (share.value or 0.0) > 0.5 else 'less'} than half of its pairs, beyond chance."
+    return AuditFinding(key="place_score", subject=str(at), figure=share, fair=0.5, p=p, sentence=said)
+
+
+def _trend(
+    put: Sequence[Game],
+    places: Sequence[AuditFinding],
+    every: tuple[str, ...],
+    single: Sequence[tuple[str, ...]],
+    draws: Resamples,
+) -> AuditFinding:
+    """Kendall's tau over all lists; every, single: who leads by all presentations, and would by each alone."""
+    won = [
+        (game.query_id, 0 if game.winner == "tie" else 1 if game.winner == game.first else -1)
+        for game in put
+        if game.winner
+    ]
+    tau = draws.mean([(query, float(sign)) for query, sign in won], len(put) - len(won), limits=(-1.0, 1.0))
+    p = flip_p_of_rows(won, draws.clusters)
+    favoured = _favoured(tau, p, places)
+    others = [alone for alone in single if alone != every]
+    return AuditFinding(
+        key="place_trend",
+        figure=tau,
+        fair=0.0,
+        p=p,
+        sentence=_of_trend(favoured, len(single)) + _of_presentations(single, every),
+        warning=f"The judge favours {favoured}: by one presentation alone {named(others[0])} would lead, by all "
+        f"together {named(every)}. The ratings are from all presentations together."
+        if favoured and others
+        else None,
+    )
+
+
+def _favoured(tau: Figure, p: float | None, places: Sequence[AuditFinding]) -> str | None:
+    """What the judge favours beyond chance, in words."""
+    if p is not None and p < LEVEL and tau.value:
+        return f"answers shown {'earlier' if tau.value > 0 else 'later'}"
+    sure = [one for one in places if one.p is not None and one.p < LEVEL and one.figure.value is not None]
+    if not sure:
+        return None
+    best = max(sure, key=lambda one: one.figure.value or 0.0)
+    return f"the answer in place {best.subject}" if (best.figure.value or 0.0) > 0.5 else "some places over others"
+
+
+def _of_trend(favoured: str | None, presentations: int) -> str:
+    if favoured is None:
+        return "No place is favoured as far as these lists can tell."
+    if presentations == 1:
+        return f"The judge favours {favoured}; places are balanced over the queries, which leaves noise and no bias."
+    return f"The judge favours {favoured}; each pair is seen both ways, so the ratings are not moved by it."
+
+
+def _of_presentations(single: Sequence[tuple[str, ...]], every: tuple[str, ...]) -> str:
+    if len(single) < 2:
+        return ""
+    if all(alone == every for alone in single):
+        return f" By any presentation alone, {named(every)} would lead as well."
+    return f" By one presentation alone, {'; or '.join(dict.fromkeys(map(named, single)))} would lead."

@@ -1,4 +1,7 @@
-"""The judge's taste for length: who wins by the answers' lengths, and the ratings with length held equal."""
+"""The judge's taste: for what its own family of models wrote, and for length.
+
+Models recognise and favour what they wrote themselves (arXiv:2404.13076).
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,6 @@ from ..results import AuditFinding, LengthControl
 from ..statistics.paired_comparison import LEVEL
 from ..statistics.resamples import Resamples, rounded
 from ..statistics.sign_flip import flip_p_of_rows
-
-# arXiv:2404.13076: models recognise and favour what they wrote themselves).
 
 _ALIASES = {"chatgpt": "gpt", "davinci": "gpt", "o": "gpt", "mixtral": "mistral", "ministral": "mistral",
             "codestral": "mistral", "gemma": "gemini", "qwq": "qwen"}  # fmt: skip
@@ -53,10 +54,7 @@ def audit_family(
     draws: Resamples,
 ) -> tuple[AuditFinding, ...]:
     """On answers and on questions. `agents` are best first."""
-    return (
-        _on_answers(judge, writers, found, agents, draws),
-        *_on_questions(judge, queries, found, agents, draws),
-    )
+    return (_on_answers(judge, writers, found, agents, draws), *_on_questions(judge, queries, found, agents, draws))
 
 
 def _on_answers(
@@ -70,9 +68,16 @@ def _on_answers(
     doubt = f" Who wrote the answers of {named(unknown)} is not known (agent.writer)." if unknown else ""
     if not own or not others:
         share = Figure(value=len(own) / len(known) if known else None, n=len(known), n_failed=len(unknown))
-        said = _all_or_none(family(judge), own, known)
+        said = f"The judge's family, {family(judge)}, wrote none of the answers."
+        if not known:
+            said = "Who wrote the answers is not known."
+        elif own:
+            said = f"The judge's family, {family(judge)}, wrote every answer: its labels may be too kind, but a liking "
+            said += "for its own is the same for each agent and does not order them."
         return AuditFinding(key="own_answers", subject=family(judge), figure=share, sentence=said + doubt)
-    figure = _cross_share(found, own, others, draws)
+    across = [v for v in found if len({v.agent_a, v.agent_b} & {*own}) == len({v.agent_a, v.agent_b} & {*others}) == 1]
+    held = [(v.query_id, score) for v in across if (score := v.score_of(own)) is not None]
+    figure = draws.mean(held, len(across) - len(held))
     favoured = figure.ci_low is not None and figure.ci_low > 0.5 and agents[0] in own
     return AuditFinding(
         key="own_answers_win",
@@ -87,24 +92,6 @@ def _on_answers(
         if favoured
         else None,
     )
-
-
-def _all_or_none(judge: str, own: Sequence[str], known: Mapping[str, str]) -> str:
-    if not known:
-        return "Who wrote the answers is not known."
-    if own:
-        return (
-            f"The judge's family, {judge}, wrote every answer: its labels may be too kind, but a liking for its own is "
-            "the same for each agent and does not order them."
-        )
-    return f"The judge's family, {judge}, wrote none of the answers."
-
-
-def _cross_share(found: Sequence[Verdict], own: Sequence[str], others: Sequence[str], draws: Resamples) -> Figure:
-    across = [v for v in found if len({v.agent_a, v.agent_b} & {*own}) == len({v.agent_a, v.agent_b} & {*others}) == 1]
-    won = [(v.query_id, v.score_of(own)) for v in across]
-    held = [(query, score) for query, score in won if score is not None]
-    return draws.mean(held, len(across) - len(held))
 
 
 def _on_questions(
@@ -146,18 +133,14 @@ def _gap(found: Sequence[Verdict], agent: str, is_own: Callable[[str], bool], dr
     """The agent's share of games won (a tie is half) on the family's questions less that on the others."""
     at = {query: index for index, query in enumerate(draws.queries)}
     won, played = np.zeros((2, len(at))), np.zeros((2, len(at)))
-    failed = 0
-    for v in found:
-        if agent not in (v.agent_a, v.agent_b):
-            continue
-        points = v.score_of([agent])
-        if points is None:
-            failed += 1
-            continue
-        side = int(is_own(v.query_id))
-        won[side, at[v.query_id]] += points
-        played[side, at[v.query_id]] += 1
+    mine = [v for v in found if agent in (v.agent_a, v.agent_b)]
+    for v in mine:
+        if (points := v.score_of([agent])) is not None:
+            place = int(is_own(v.query_id)), at[v.query_id]
+            won[place] += points
+            played[place] += 1
     n = int(played.sum())
+    failed = len(mine) - n
     if not played.sum(axis=1).all():
         return Figure(value=None, n=n, n_failed=failed)
 
@@ -174,9 +157,6 @@ def _gap(found: Sequence[Verdict], agent: str, is_own: Callable[[str], bool], dr
 
 Lengths = Mapping[tuple[str, str], int]
 """(query id, agent) to the characters of its answer, where it gave one."""
-
-_SAME_POINTS = 1e-6
-"""Ratings nearer than this are the same but for rounding."""
 
 
 def lengths_of(answers: Mapping[tuple[str, str], Answer]) -> dict[tuple[str, str], int]:
@@ -196,7 +176,10 @@ def begin_control(
     found = _with_lengths(verdicts, lengths)
     if table is None or len(found) < len(verdicts):
         table = contests(found, agents, draws.queries, planned=verdicts)
-    return helpers.start(control_length, table, _differences(table, lengths), draws)
+    rows = zip(table.query, table.a, table.b, strict=True)
+    told = ((table.queries[q], table.agents[a], table.agents[b]) for q, a, b in rows)
+    gaps = np.array([lengths[q, a] - lengths[q, b] for q, a, b in told], dtype=np.float64)
+    return helpers.start(control_length, table, gaps, draws)
 
 
 def _with_lengths(verdicts: Sequence[Verdict], lengths: Lengths) -> list[Verdict]:
@@ -215,34 +198,41 @@ def audit_length(
     A warning is set where length moves the verdicts beyond chance and another agent leads once it is held equal. A game
     without both lengths has no part in it. control: what `begin_control` of the same gave, if it has begun.
     """
-    share, p = _longer_wins(_with_lengths(verdicts, lengths), lengths, draws)
+    found = _with_lengths(verdicts, lengths)
+    won = longer_won(found, lengths)
+    share = draws.mean([(query, float(longer)) for query, longer in won], sum(v.winner is None for v in found))
+    p = flip_p_of_rows([(query, 1 if longer else -1) for query, longer in won], draws.clusters)
+    of_share = f"Over {share.n:,} decided games, longer answers win no more often than shorter ones, beyond chance."
+    if share.value is None:
+        of_share = "No game was decided between answers of different length."
+    elif p is not None and p < LEVEL:
+        side = "longer" if share.value > 0.5 else "shorter"
+        of_share = (
+            f"The {side} answer wins more often than chance: because it is better, or because the judge likes it "
+        )
+        of_share += f"{side}."
     fitted = (control or begin_control(verdicts, lengths, agents, draws, Helpers(False)))()
     plain, held = _first(fitted.plain, agents), _first(fitted.controlled, agents)
     moved = fitted.effect.ci_low is not None and fitted.effect.ci_high is not None
     moved = moved and (float(fitted.effect.ci_low or 0.0) > 0 or float(fitted.effect.ci_high or 0.0) < 0)
-    said = _of_effect(fitted, moved, plain, held)
+    said, warning = _of_effect(fitted, moved, plain, held), None
+    if moved and plain != held:
+        warning = (
+            f"The judge may like {'longer' if (fitted.effect.value or 0.0) > 0 else 'shorter'} answers: {named(plain)} "
+            f"leads by the verdicts, {named(held)} once length is held equal. Read a few of their answers before you "
+            "choose."
+        )
     findings = (
-        AuditFinding(key="longer_wins", figure=share, fair=0.5, p=p, sentence=_of_share(share, p)),
-        AuditFinding(
-            key="length_effect",
-            figure=fitted.effect,
-            fair=0.0,
-            sentence=said,
-            warning=_warning(fitted.effect, plain, held) if moved and plain != held else None,
-        ),
+        AuditFinding(key="longer_wins", figure=share, fair=0.5, p=p, sentence=of_share),
+        AuditFinding(key="length_effect", figure=fitted.effect, fair=0.0, sentence=said, warning=warning),
     )
+    known = {agent: {query: lengths.get((query, agent)) for query in draws.queries} for agent in agents}
     return findings, LengthControl(
-        mean_length=_mean_lengths(lengths, agents, draws),
+        mean_length={agent: draws.figure(each) for agent, each in known.items()},
         plain={agent: fitted.plain[agent] for agent in agents},
         controlled={agent: fitted.controlled[agent] for agent in agents},
         note=fitted.note,
     )
-
-
-def _differences(table: Contests, lengths: Lengths) -> Floats:
-    rows = zip(table.query, table.a, table.b, strict=True)
-    named_rows = ((table.queries[q], table.agents[a], table.agents[b]) for q, a, b in rows)
-    return np.array([lengths[q, a] - lengths[q, b] for q, a, b in named_rows], dtype=np.float64)
 
 
 def longer_won(found: Sequence[Verdict], lengths: Lengths) -> list[tuple[str, bool]]:
@@ -256,35 +246,10 @@ def longer_won(found: Sequence[Verdict], lengths: Lengths) -> list[tuple[str, bo
     return [(v.query_id, (gap > 0) == (v.winner == "a")) for v, gap in decided]
 
 
-def _longer_wins(found: Sequence[Verdict], lengths: Lengths, draws: Resamples) -> tuple[Figure, float | None]:
-    won = longer_won(found, lengths)
-    failed = sum(v.winner is None for v in found)
-    share = draws.mean([(query, float(longer)) for query, longer in won], failed)
-    return share, flip_p_of_rows([(query, 1 if longer else -1) for query, longer in won], draws.clusters)
-
-
-def _mean_lengths(lengths: Lengths, agents: Sequence[str], draws: Resamples) -> dict[str, Figure]:
-    return {
-        agent: draws.figure(
-            {query: float(n) if (n := lengths.get((query, agent))) is not None else None for query in draws.queries}
-        )
-        for agent in agents
-    }
-
-
 def _first(ratings: Mapping[str, Figure], agents: Sequence[str]) -> tuple[str, ...]:
-    """The agents with the highest rating."""
+    """The agents with the highest rating; ratings nearer than 1e-6 are the same but for rounding."""
     known = {agent: value for agent in agents if (value := ratings[agent].value) is not None}
-    return tuple(agent for agent, value in known.items() if value > max(known.values()) - _SAME_POINTS)
-
-
-def _of_share(share: Figure, p: float | None) -> str:
-    if share.value is None:
-        return "No game was decided between answers of different length."
-    if p is None or p >= LEVEL:
-        return f"Over {share.n:,} decided games, longer answers win no more often than shorter ones, beyond chance."
-    side = "longer" if share.value > 0.5 else "shorter"
-    return f"The {side} answer wins more often than chance: because it is better, or because the judge likes it {side}."
+    return tuple(agent for agent, value in known.items() if value > max(known.values()) - 1e-6)
 
 
 def _of_effect(fitted: Controlled, moved: bool, plain: Sequence[str], held: Sequence[str]) -> str:
@@ -296,11 +261,3 @@ def _of_effect(fitted: Controlled, moved: bool, plain: Sequence[str], held: Sequ
         return f"Length does not move the verdicts as far as these games can tell; {end}."
     side = "longer" if fitted.effect.value > 0 else "shorter"
     return f"Between equal agents, the {side} answer has the better odds; {end}."
-
-
-def _warning(effect: Figure, plain: Sequence[str], held: Sequence[str]) -> str:
-    side = "longer" if (effect.value or 0.0) > 0 else "shorter"
-    return (
-        f"The judge may like {side} answers: {named(plain)} leads by the verdicts, {named(held)} once length is held "
-        "equal. Read a few of their answers before you choose."
-    )

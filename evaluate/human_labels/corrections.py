@@ -1,6 +1,13 @@
 """Every mean and every difference between agents twice: as judged, and as people's labels correct it.
 
 What is corrected is the judge: the figures go on speaking of this test set, and of questions drawn as its were.
+
+An answer's grade and a verdict are items of their own. A ranking measure's item is a query: people's value is known
+where every passage among the agent's first k has a label (for nDCG, every passage that any agent has among its first
+k), for whatever it comes out as, so that a known value does not depend on what was found. Of several people's labels
+the mean counts; for a ranking measure, which takes whole labels, it is rounded, halves down. A game counts as in the
+win rate (`ratings.win_table`): where pairs have met on different queries, n / m of its pair, in the judge's mean and in
+the labels alike. How likely it was to be drawn for a sheet comes on top of that.
 """
 
 from __future__ import annotations
@@ -33,12 +40,182 @@ from ..statistics.resamples import DIGITS, Resamples, holm, six_digits
 from .frame import shown
 from .sheet import read_inclusion
 
-# An answer's grade and a verdict are items of their own. A ranking measure's item is a query: people's value is known
-# where every passage among the agent's first k has a label (for nDCG, every passage that any agent has among its first
-# k), for whatever it comes out as, so that a known value does not depend on what was found. Of several people's labels
-# the mean counts; for a ranking measure, which takes whole labels, it is rounded, halves down.
-# A game counts as in the win rate (`ratings.win_table`): where pairs have met on different queries, n / m of its pair,
-# in the judge's mean and in the labels alike. How likely it was to be drawn for a sheet comes on top of that.
+
+@dataclass(frozen=True)
+class Judged:
+    """What the judge said: retrieval and pointwise are agent to measure to query to value, `found` the verdicts."""
+
+    retrieval: ByAgent
+    pointwise: ByAgent
+    found: Sequence[Verdict]
+
+
+@dataclass(frozen=True)
+class People:
+    """`labels.csv`, and how likely each thing was to be drawn for a sheet; None where no sheet is on record."""
+
+    labels: tuple[Label, ...]
+    inclusion: Mapping[Key, float] | None
+
+
+def read_people(workspace: Workspace) -> People | None:
+    """People's labels, or None where the corpus folder has none. Raises InputError with file and line."""
+    path = workspace.own_labels
+    return People(read_labels(path), read_inclusion(workspace)) if path.exists() else None
+
+
+def correct_figures(
+    findings: Findings,
+    judged: Judged,
+    people: People,
+    agents: Sequence[str],
+    criteria: Sequence[str],
+    k: int,
+    draws: Resamples,
+) -> Corrections:
+    """Every figure that people labelled something of."""
+    said = by_item(people.labels)
+    known = weighted(
+        {key: label for key, label in said.items() if _is_ours(key, findings, criteria, k)}, people.inclusion
+    )
+    figures: list[CorrectedFigure] = []
+    for measure, items in _measures(findings, judged, agents, criteria, k, known).items():
+        if any(item.human is not None for rows in items.values() for item in rows):
+            values = _judged(items, judged.found)
+            figures += _figures(measure, items, values, highest(measure, criteria), draws)
+    return Corrections(
+        figures=tuple(figures),
+        n_labels=len(people.labels),
+        n_people=len({label.who for label in people.labels}),
+        n_unused=len(said) - len(known.said),
+        notes=tuple(_notes(said, known, people.inclusion is None, figures)),
+    )
+
+
+def _is_ours(key: Key, findings: Findings, criteria: Sequence[str], k: int) -> bool:
+    query, subject, criterion = key
+    if query not in set(findings.queries):
+        return False
+    if criterion == GAME:
+        return all(agent in findings.material.agents for agent in subject.split(":"))
+    if subject in findings.material.agents:
+        return criterion in criteria
+    return criterion == CRITERION and subject in shown(findings, query, k)
+
+
+def _measures(
+    findings: Findings, judged: Judged, agents: Sequence[str], criteria: Sequence[str], k: int, labels: Labels
+) -> dict[str, dict[str, list[Item]]]:
+    """Measure to agent to items."""
+    ranked = [agent for agent in agents if agent in judged.retrieval]
+    found: dict[str, dict[str, list[Item]]] = {}
+    for measure in from_labels(k):
+        found[measure] = {a: ranking_items(findings, judged.retrieval[a], a, measure, k, labels) for a in ranked}
+    for criterion in criteria:
+        found[criterion] = {a: answer_items(judged.pointwise[a], a, criterion, labels) for a in agents}
+    found[WIN_RATE] = {a: game_items(judged.found, a, labels) for a in agents}
+    return {m: {agent: rows for agent, rows in each.items() if rows} for m, each in found.items()}
+
+
+def _judged(items: Rows, found: Sequence[Verdict]) -> Judgments:
+    """Where games do not all count the same, what each query adds to the win rate; else the mean of its items."""
+    if any(row.opponent for rows in items.values() for row in rows):
+        rates = win_rates_by_query(found, list(items), sorted({verdict.query_id for verdict in found}))
+        return {agent: {q: value for q, value in row.items() if value is not None} for agent, row in rates.items()}
+    values: dict[str, dict[str, list[float]]] = {agent: {} for agent in items}
+    for agent, row in ((agent, row) for agent, rows in items.items() for row in rows):
+        values[agent].setdefault(row.query, []).append(row.judged)
+    return {agent: {q: sum(each) / len(each) for q, each in mine.items()} for agent, mine in values.items()}
+
+
+def _figures(measure: str, items: Rows, values: Judgments, high: float, draws: Resamples) -> list[CorrectedFigure]:
+    figures = []
+    for agent, rows in items.items():
+        sample = sample_of(rows, draws.clusters, high)
+        judged = draws.figure({**values[agent]}, (0.0, high))
+        if not _enough(sample):
+            figures.append(_figure(measure, agent, None, judged, None, (sample,)))
+            continue
+        seed = random.Random(f"{draws.seed}:{measure}:{agent}").getrandbits(32)
+        found = labels_needed(sample, 0.05 * (sample.high - sample.low), seed)  # half an interval's width
+        needed = Figure(value=found.value, n=found.n_pilot, ci_low=found.low, ci_high=found.high)
+        corrected = _figure(measure, agent, None, judged, correct_mean(sample, seed), (sample,))
+        figures.append(corrected.model_copy(update={"needed": needed}))
+    return [*figures, *_tested(_differences(measure, items, values, high, draws))]
+
+
+def _differences(measure: str, items: Rows, values: Judgments, high: float, draws: Resamples) -> list[CorrectedFigure]:
+    figures = []
+    for a, b in combinations(items, 2):
+        both = values[a].keys() & values[b].keys()
+        if not both:
+            continue
+        judged = draws.figure({query: values[a][query] - values[b][query] for query in both}, (-high, high))
+        rows_a, rows_b = ([row for row in items[agent] if row.query in both] for agent in (a, b))
+        pair = sample_of(rows_a, draws.clusters, high), sample_of(rows_b, draws.clusters, high)
+        found = correct_difference(*pair) if _enough(*pair) else None
+        figures.append(_figure(measure, a, b, judged, found, pair))
+    return figures
+
+
+def _tested(figures: Sequence[CorrectedFigure]) -> list[CorrectedFigure]:
+    """The differences with Holm's p over those that have one, and the verdict."""
+    known = iter(holm([figure.p for figure in figures if figure.p is not None]))
+    tested = []
+    for figure in figures:
+        p = next(known) if figure.p is not None else None
+        told = pair_verdict(figure.corrected.value, p) if p is not None else None
+        tested.append(figure.model_copy(update={"p_holm": p, "verdict": told}))
+    return tested
+
+
+def _enough(*samples: Sample) -> bool:
+    """Whether enough queries (or sections) have a label."""
+    return min(sample.n_clusters for sample in samples) >= FEWEST_CLUSTERS
+
+
+def _figure(
+    measure: str, agent: str, other: str | None, judged: Figure, found: Corrected | None, samples: Sequence[Sample]
+) -> CorrectedFigure:
+    if found is None:
+        corrected = Figure(value=None, n=judged.n, n_failed=judged.n_failed)
+        fewest = min(sample.n_clusters for sample in samples)
+        note: str | None = f"labels on {fewest} queries or sections, {FEWEST_CLUSTERS} are needed"
+    else:
+        value, low, high = (round(end, DIGITS) for end in (found.value, found.low, found.high))
+        corrected = Figure(value=value, n=judged.n, n_failed=judged.n_failed, ci_low=low, ci_high=high)
+        note = None
+        if found.helps is False:
+            note = f"with {found.n_labels} labels the judge adds nothing to what the labels say by themselves"
+        elif found.helps is None:
+            note = (
+                "all labels, or all the judge's values beside them, are alike: whether the judge helps cannot be told"
+            )
+    return CorrectedFigure(
+        measure=measure,
+        agent=agent,
+        other=other,
+        judged=judged,
+        corrected=corrected,
+        n_labels=sum(sample.n_labels for sample in samples),
+        helps=found.helps if found else None,
+        note=note,
+        p=six_digits(found.p) if found is not None and found.p is not None else None,
+    )
+
+
+def _notes(said: Mapping[Key, float], known: Labels, undrawn: bool, figures: Sequence[CorrectedFigure]) -> list[str]:
+    notes = []
+    if not any(figure.corrected.value is not None for figure in figures):
+        notes.append(
+            f"labels.csv has too few labels to correct anything: each figure needs them on {FEWEST_CLUSTERS} queries "
+            "or sections at least (of a ranking measure, on all passages of these queries)"
+        )
+    if unused := len(said) - len(known.said):
+        notes.append(f"{unused} labelled things are not of this test set, or were not drawn by label-sheet: left out")
+    if undrawn and known.said:
+        notes.append("no sampling record is kept with labels.csv: what was labelled is taken as drawn at random")
+    return notes
 
 
 @dataclass(frozen=True)
@@ -54,6 +231,12 @@ class Item:
     weight: float
     size: float = 1.0
     opponent: str = ""
+
+
+Rows = Mapping[str, Sequence[Item]]
+"""Agent to items."""
+Judgments = Mapping[str, Mapping[str, float]]
+"""Agent to query to the judge's value."""
 
 
 @dataclass(frozen=True)
@@ -156,202 +339,3 @@ def _whole(findings: Findings, agent: str, measure: str, query: str, k: int, lab
     ranked = [(query, passage, CRITERION) for passage, _ in (findings.rankings[agent].get(query) or [])[:k]]
     keys = _pool_keys(findings, query, k) if measure.startswith("nDCG") else ranked
     return keys if all(key in labels.said for key in keys) else []
-
-
-HALF_WIDTH = 0.05
-"""Of the interval that `needed` asks for, as a part of the scale."""
-
-
-@dataclass(frozen=True)
-class Judged:
-    """What the judge said: retrieval and pointwise are agent to measure to query to value, `found` the verdicts."""
-
-    retrieval: ByAgent
-    pointwise: ByAgent
-    found: Sequence[Verdict]
-
-
-@dataclass(frozen=True)
-class People:
-    """`labels.csv`, and how likely each thing was to be drawn for a sheet; None where no sheet is on record."""
-
-    labels: tuple[Label, ...]
-    inclusion: Mapping[Key, float] | None
-
-
-def read_people(workspace: Workspace) -> People | None:
-    """People's labels, or None where the corpus folder has none. Raises InputError with file and line."""
-    path = workspace.own_labels
-    return People(read_labels(path), read_inclusion(workspace)) if path.exists() else None
-
-
-def correct_figures(
-    findings: Findings,
-    judged: Judged,
-    people: People,
-    agents: Sequence[str],
-    criteria: Sequence[str],
-    k: int,
-    draws: Resamples,
-) -> Corrections:
-    """Every figure that people labelled something of."""
-    said = by_item(people.labels)
-    known = weighted(
-        {key: label for key, label in said.items() if _is_ours(key, findings, criteria, k)}, people.inclusion
-    )
-    figures: list[CorrectedFigure] = []
-    for measure, items in _measures(findings, judged, agents, criteria, k, known).items():
-        if any(item.human is not None for rows in items.values() for item in rows):
-            values = _judged(items, judged.found)
-            figures += _figures(measure, items, values, highest(measure, criteria), draws)
-    return Corrections(
-        figures=tuple(figures),
-        n_labels=len(people.labels),
-        n_people=len({label.who for label in people.labels}),
-        n_unused=len(said) - len(known.said),
-        notes=tuple(_notes(said, known, people.inclusion is None, figures)),
-    )
-
-
-def _is_ours(key: Key, findings: Findings, criteria: Sequence[str], k: int) -> bool:
-    query, subject, criterion = key
-    if query not in set(findings.queries):
-        return False
-    if criterion == GAME:
-        return all(agent in findings.material.agents for agent in subject.split(":"))
-    if subject in findings.material.agents:
-        return criterion in criteria
-    return criterion == CRITERION and subject in shown(findings, query, k)
-
-
-def _measures(
-    findings: Findings, judged: Judged, agents: Sequence[str], criteria: Sequence[str], k: int, labels: Labels
-) -> dict[str, dict[str, list[Item]]]:
-    """Measure to agent to items."""
-    ranked = [agent for agent in agents if agent in judged.retrieval]
-    found: dict[str, dict[str, list[Item]]] = {}
-    for measure in from_labels(k):
-        found[measure] = {a: ranking_items(findings, judged.retrieval[a], a, measure, k, labels) for a in ranked}
-    for criterion in criteria:
-        found[criterion] = {a: answer_items(judged.pointwise[a], a, criterion, labels) for a in agents}
-    found[WIN_RATE] = {a: game_items(judged.found, a, labels) for a in agents}
-    return {m: {agent: rows for agent, rows in each.items() if rows} for m, each in found.items()}
-
-
-Rows = Mapping[str, Sequence[Item]]
-"""Agent to items."""
-
-Judgments = Mapping[str, Mapping[str, float]]
-"""Agent to query to the judge's value."""
-
-
-def _judged(items: Rows, found: Sequence[Verdict]) -> Judgments:
-    """Where games do not all count the same, what each query adds to the win rate; else the mean of its items."""
-    if any(row.opponent for rows in items.values() for row in rows):
-        rates = win_rates_by_query(found, list(items), sorted({verdict.query_id for verdict in found}))
-        return {agent: {q: value for q, value in row.items() if value is not None} for agent, row in rates.items()}
-    return {agent: _by_query(rows) for agent, rows in items.items()}
-
-
-def _figures(measure: str, items: Rows, values: Judgments, high: float, draws: Resamples) -> list[CorrectedFigure]:
-    figures = []
-    for agent, rows in items.items():
-        sample = sample_of(rows, draws.clusters, high)
-        judged = draws.figure({**values[agent]}, (0.0, high))
-        found = correct_mean(sample, _seed(draws, measure, agent)) if _enough(sample) else None
-        needed = _needed(sample, _seed(draws, measure, agent)) if _enough(sample) else None
-        figures.append(_figure(measure, agent, None, judged, found, (sample,)).model_copy(update={"needed": needed}))
-    return [*figures, *_tested(_differences(measure, items, values, high, draws))]
-
-
-def _differences(measure: str, items: Rows, values: Judgments, high: float, draws: Resamples) -> list[CorrectedFigure]:
-    figures = []
-    for a, b in combinations(items, 2):
-        both = values[a].keys() & values[b].keys()
-        rows_a, rows_b = ([row for row in items[agent] if row.query in both] for agent in (a, b))
-        if not both:
-            continue
-        judged = draws.figure({query: values[a][query] - values[b][query] for query in both}, (-high, high))
-        pair = (sample_of(rows_a, draws.clusters, high), sample_of(rows_b, draws.clusters, high))
-        found = correct_difference(*pair) if _enough(*pair) else None
-        figures.append(_figure(measure, a, b, judged, found, pair))
-    return figures
-
-
-def _tested(figures: Sequence[CorrectedFigure]) -> list[CorrectedFigure]:
-    """The differences with Holm's p over those that have one, and the verdict."""
-    known = iter(holm([figure.p for figure in figures if figure.p is not None]))
-    tested = []
-    for figure in figures:
-        p = next(known) if figure.p is not None else None
-        told = pair_verdict(figure.corrected.value, p) if p is not None else None
-        tested.append(figure.model_copy(update={"p_holm": p, "verdict": told}))
-    return tested
-
-
-def _by_query(rows: Sequence[Item]) -> dict[str, float]:
-    values: dict[str, list[float]] = {}
-    for row in rows:
-        values.setdefault(row.query, []).append(row.judged)
-    return {query: sum(each) / len(each) for query, each in values.items()}
-
-
-def _enough(*samples: Sample) -> bool:
-    """Whether enough queries (or sections) have a label."""
-    return min(sample.n_clusters for sample in samples) >= FEWEST_CLUSTERS
-
-
-def _needed(sample: Sample, seed: int) -> Figure:
-    found = labels_needed(sample, HALF_WIDTH * (sample.high - sample.low), seed)
-    return Figure(value=found.value, n=found.n_pilot, ci_low=found.low, ci_high=found.high)
-
-
-def _seed(draws: Resamples, *names: str) -> int:
-    return random.Random(f"{draws.seed}:{':'.join(names)}").getrandbits(32)
-
-
-def _figure(
-    measure: str, agent: str, other: str | None, judged: Figure, found: Corrected | None, samples: Sequence[Sample]
-) -> CorrectedFigure:
-    n = sum(sample.n_labels for sample in samples)
-    fewest = min(sample.n_clusters for sample in samples)
-    if found is None:
-        corrected = Figure(value=None, n=judged.n, n_failed=judged.n_failed)
-        note: str | None = f"labels on {fewest} queries or sections, {FEWEST_CLUSTERS} are needed"
-    else:
-        value, low, high = (round(end, DIGITS) for end in (found.value, found.low, found.high))
-        corrected = Figure(value=value, n=judged.n, n_failed=judged.n_failed, ci_low=low, ci_high=high)
-        note = _note(found)
-    return CorrectedFigure(
-        measure=measure,
-        agent=agent,
-        other=other,
-        judged=judged,
-        corrected=corrected,
-        n_labels=n,
-        helps=found.helps if found else None,
-        note=note,
-        p=six_digits(found.p) if found is not None and found.p is not None else None,
-    )
-
-
-def _note(found: Corrected) -> str | None:
-    if found.helps is False:
-        return f"with {found.n_labels} labels the judge adds nothing to what the labels say by themselves"
-    if found.helps is None:
-        return "all labels, or all the judge's values beside them, are alike: whether the judge helps cannot be told"
-    return None
-
-
-def _notes(said: Mapping[Key, float], known: Labels, undrawn: bool, figures: Sequence[CorrectedFigure]) -> list[str]:
-    notes = []
-    if not any(figure.corrected.value is not None for figure in figures):
-        notes.append(
-            f"labels.csv has too few labels to correct anything: each figure needs them on {FEWEST_CLUSTERS} queries "
-            "or sections at least (of a ranking measure, on all passages of these queries)"
-        )
-    if unused := len(said) - len(known.said):
-        notes.append(f"{unused} labelled things are not of this test set, or were not drawn by label-sheet: left out")
-    if undrawn and known.said:
-        notes.append("no sampling record is kept with labels.csv: what was labelled is taken as drawn at random")
-    return notes

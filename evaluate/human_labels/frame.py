@@ -26,7 +26,6 @@ from ..ratings.win_table import pair_weights
 
 Kind = Literal["passages", "answers", "games"]
 KINDS: tuple[Kind, ...] = ("passages", "answers", "games")
-
 UNSURE = 2.0
 """How much larger what the judge was wholly unsure of is than what it was sure of."""
 
@@ -47,9 +46,71 @@ class Unit:
 
 def units(findings: Findings, found: Sequence[Verdict], criteria: Sequence[str], k: int, kind: Kind) -> list[Unit]:
     """Everything of one kind that can be drawn: what has a text, and (but for passages) a judgment."""
-    if kind == "passages":
-        return _queries(findings, k)
-    return _answers(findings, criteria) if kind == "answers" else games(found)
+    if kind == "games":
+        return games(found)
+    return _answers(findings, criteria) if kind == "answers" else _queries(findings, k)
+
+
+def _queries(findings: Findings, k: int) -> list[Unit]:
+    rows: dict[str, list[Judgment]] = {}
+    for row in findings.relevance:
+        rows.setdefault(row.query_id, []).append(row)
+    found = []
+    for query in findings.queries:
+        passages = [passage for passage in shown(findings, query, k) if passage in findings.material.passages]
+        judged = [row for row in rows.get(query, ()) if row.label is not None and row.subject in passages]
+        mean = sum(_unsure(row) for row in judged) / len(judged) if judged else 1.0
+        share = sum(row.label == HIGHEST for row in judged) / len(judged) if judged else 0.0
+        if passages:
+            items = tuple((query, passage, CRITERION) for passage in passages)
+            found.append(Unit("passages", items, (f"{share:.6f}",), mean))
+    return found
+
+
+def _answers(findings: Findings, criteria: Sequence[str]) -> list[Unit]:
+    rows: dict[Key, list[tuple[float, float]]] = {}
+    for row in findings.pointwise:
+        answer = findings.material.answers.get((row.query_id, row.subject))
+        if row.label is not None and row.criterion in criteria and answer and answer.answer is not None:
+            key = (row.query_id, row.subject, row.criterion)
+            rows.setdefault(key, []).append((row.label, _unsure(row)))
+    means = {key: [sum(side) / len(side) for side in zip(*found, strict=True)] for key, found in rows.items()}
+    return [Unit("answers", (key,), (key[2], key[1], f"{mean:.6f}"), doubt) for key, (mean, doubt) in means.items()]
+
+
+def games(found: Sequence[Verdict]) -> list[Unit]:
+    """Every game with a verdict."""
+    rows: dict[tuple[str, str, str], list[Verdict]] = {}
+    for verdict in found:
+        if verdict.winner is not None:
+            rows.setdefault((verdict.query_id, verdict.agent_a, verdict.agent_b), []).append(verdict)
+    sizes, listed = pair_weights(found), []
+    for (query, a, b), told in rows.items():
+        doubts = [float(v.winner == "tie") if v.probability is None else 1 - abs(2 * v.probability - 1) for v in told]
+        place, pair = f"{a}:{b}", sizes.get((a, b), 1.0)
+        listed.append(
+            Unit("games", ((query, place, GAME),), (place, told[0].winner or ""), sum(doubts) / len(doubts), pair)
+        )
+    return listed
+
+
+def shown(findings: Findings, query: str, k: int) -> list[str]:
+    """The passages that any agent has among its first k for the query, sorted."""
+    rankings = (ranking.get(query) or [] for ranking in findings.rankings.values())
+    return sorted({passage for ranking in rankings for passage, _ in ranking[:k]})
+
+
+def unsure(label: float, probability: float | None, expected: float | None, highest: float = HIGHEST) -> float:
+    """How unsure the judge was, 0 to 1: by its expected label or the label's probability, else 1 in mid-scale."""
+    if expected is not None:
+        return min(1.0, 2 * abs(expected - round(expected)))
+    if probability is not None:
+        return min(1.0, 2 * (1 - probability))
+    return float(0 < label < highest)
+
+
+def _unsure(row: Judgment) -> float:
+    return unsure(row.label or 0.0, row.probability, row.expected)
 
 
 def whole_answers(found: Sequence[Unit]) -> list[Unit]:
@@ -66,6 +127,16 @@ def whole_answers(found: Sequence[Unit]) -> list[Unit]:
         )
         for (_, agent), units in together.items()
     ]
+
+
+def draw(found: Sequence[Unit], n: int, seed: int) -> list[tuple[Unit, float, bool]]:
+    """Each unit with its probability and whether it was drawn: `n` of them, or all where there are no more."""
+    chance = random.Random(f"{seed}:labels")
+    listed = sorted(found, key=lambda unit: (unit.place, random.Random(f"{seed}:{unit.items}").random(), unit.items))
+    sizes = [unit.counts * (1 + UNSURE * unit.unsure) for unit in listed]
+    chances = probabilities(sizes, min(n, len(listed)))
+    drawn = set(systematic(chances, chance.random()))
+    return [(unit, chances[index], index in drawn) for index, unit in enumerate(listed)]
 
 
 def probabilities(sizes: Sequence[float], n: int) -> list[float]:
@@ -87,90 +158,6 @@ def systematic(chances: Sequence[float], start: float) -> list[int]:
         if chance >= 1 or floor(round(reached - start, 9)) > floor(round(before - start, 9)):
             drawn.append(index)
     return drawn
-
-
-def draw(found: Sequence[Unit], n: int, seed: int) -> list[tuple[Unit, float, bool]]:
-    """Each unit with its probability and whether it was drawn: `n` of them, or all where there are no more."""
-    chance = random.Random(f"{seed}:labels")
-    listed = sorted(found, key=lambda unit: (unit.place, random.Random(f"{seed}:{unit.items}").random(), unit.items))
-    sizes = [unit.counts * (1 + UNSURE * unit.unsure) for unit in listed]
-    chances = probabilities(sizes, min(n, len(listed)))
-    drawn = set(systematic(chances, chance.random()))
-    return [(unit, chances[index], index in drawn) for index, unit in enumerate(listed)]
-
-
-def shown(findings: Findings, query: str, k: int) -> list[str]:
-    """The passages that any agent has among its first k for the query, sorted."""
-    rankings = (ranking.get(query) or [] for ranking in findings.rankings.values())
-    return sorted({passage for ranking in rankings for passage, _ in ranking[:k]})
-
-
-def unsure(label: float, probability: float | None, expected: float | None, highest: float = HIGHEST) -> float:
-    """How unsure the judge was, 0 to 1: by its expected label or the label's probability, else 1 in mid-scale."""
-    if expected is not None:
-        return min(1.0, 2 * abs(expected - round(expected)))
-    if probability is not None:
-        return min(1.0, 2 * (1 - probability))
-    return float(0 < label < highest)
-
-
-def _queries(findings: Findings, k: int) -> list[Unit]:
-    rows: dict[str, list[Judgment]] = {}
-    for row in findings.relevance:
-        rows.setdefault(row.query_id, []).append(row)
-    found = []
-    for query in findings.queries:
-        passages = [passage for passage in shown(findings, query, k) if passage in findings.material.passages]
-        judged = [row for row in rows.get(query, ()) if row.label is not None and row.subject in passages]
-        mean = sum(_unsure(row) for row in judged) / len(judged) if judged else 1.0
-        share = sum(row.label == HIGHEST for row in judged) / len(judged) if judged else 0.0
-        if passages:
-            items = tuple((query, passage, CRITERION) for passage in passages)
-            found.append(Unit("passages", items, (f"{share:.6f}",), mean))
-    return found
-
-
-def _answers(findings: Findings, criteria: Sequence[str]) -> list[Unit]:
-    rows: dict[Key, list[Judgment]] = {}
-    for row in findings.pointwise:
-        answer = findings.material.answers.get((row.query_id, row.subject))
-        if row.label is not None and row.criterion in criteria and answer and answer.answer is not None:
-            rows.setdefault((row.query_id, row.subject, row.criterion), []).append(row)
-    return [
-        Unit("answers", (key,), (key[2], key[1], f"{_mean(found):.6f}"), sum(map(_unsure, found)) / len(found))
-        for key, found in rows.items()
-    ]
-
-
-def games(found: Sequence[Verdict]) -> list[Unit]:
-    """Every game with a verdict."""
-    rows: dict[Key, list[Verdict]] = {}
-    for verdict in found:
-        if verdict.winner is not None:
-            rows.setdefault((verdict.query_id, f"{verdict.agent_a}:{verdict.agent_b}", GAME), []).append(verdict)
-    sizes = pair_weights(found)
-    return [
-        Unit("games", (key,), (key[1], told[0].winner or ""), _split(told), sizes.get(_pair(told[0]), 1.0))
-        for key, told in rows.items()
-    ]
-
-
-def _pair(verdict: Verdict) -> tuple[str, str]:
-    return verdict.agent_a, verdict.agent_b
-
-
-def _split(told: Sequence[Verdict]) -> float:
-    each = [1 - abs(2 * v.probability - 1) if v.probability is not None else float(v.winner == "tie") for v in told]
-    return sum(each) / len(each)
-
-
-def _mean(rows: Sequence[Judgment]) -> float:
-    labels = [row.label for row in rows if row.label is not None]
-    return sum(labels) / len(labels)
-
-
-def _unsure(row: Judgment) -> float:
-    return unsure(row.label or 0.0, row.probability, row.expected)
 
 
 def numbers(found: Mapping[Kind, Sequence[Unit]], n: int) -> dict[Kind, int]:

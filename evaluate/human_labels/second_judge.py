@@ -7,9 +7,8 @@ says what the dear judge would have said of everything, as it says it of people:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
@@ -17,7 +16,7 @@ from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, write_records
-from ragassay.records import Game, Judgment
+from ragassay.records import Assessment, Game, Judgment
 
 from ..inputs.findings import Findings
 from ..inputs.labels import GAME, Key, Label
@@ -26,7 +25,7 @@ from ..judging.engine.cases import Judge, KnownRelevant, QueryCase
 from ..judging.engine.rounds import judged
 from ..judging.games import game_cases
 from ..judging.judges.relevance import CRITERION
-from ..judging.panel import Panel, second_panel
+from ..judging.panel import second_panel
 from ..ratings.verdicts import SCORES, Verdict, panel_verdicts, verdicts
 from ..results import Corrections
 from ..statistics.ppi import FEWEST_CLUSTERS
@@ -64,15 +63,34 @@ def ask_second(
     share, seed = settings.second_share, settings.seed
     frame = draw_share(findings, found, settings.criteria, k, share=share, seed=seed)
     keys = {row.key for row in frame if row.drawn}
-    once = ask_once([_drawn(cases, keys)])
-    answers, games = _given(panel, findings, cases, relevant, keys)
-    made = judged([panel.passages(once.waves[0]), *answers, *games], caller)
-    of_answers = [row.judgment() for rows in made[1 : 1 + len(answers)] for row in rows]
+    pools = [
+        replace(case, passages=tuple(one for one in case.passages if (case.query.id, one.id, CRITERION) in keys))
+        for case in cases
+    ]
+    once, answered = ask_once([[case for case in pools if case.passages]]), {key[:2] for key in keys}
+    answers = [one for case in cases for one in case.answers if (case.query.id, one.subject) in answered]
+    games = [
+        game
+        for game in game_cases(findings.material, relevant)
+        if (game.query.id, ":".join(sorted((game.a.agent, game.b.agent))), GAME) in keys
+    ]
+    orders = [(judge, [game for game in games if game.first == first]) for first, judge in panel.games.items()]
+    asked: list[tuple[Judge[Any], Sequence[Any]]] = [
+        panel.passages(once.waves[0]),
+        *((judge, answers) for judge in panel.pointwise),
+        *orders,
+    ]
+    made = judged(asked, caller)
+    n = 1 + len(panel.pointwise)
+
+    def sorted_rows(rows: Iterable[Assessment]) -> tuple[Judgment, ...]:
+        return tuple(sorted((row.judgment() for row in rows), key=lambda row: (row.query_id, row.subject)))
+
     return Asked(
         frame,
-        tuple(sorted((row.judgment() for row in once.of_all(made[0])), key=_place)),
-        tuple(sorted(of_answers, key=_place)),
-        tuple(row for rows in made[1 + len(answers) :] for row in rows),
+        sorted_rows(once.of_all(made[0])),
+        sorted_rows(row for rows in made[1:n] for row in rows),
+        tuple(row for rows in made[n:] for row in rows),
     )
 
 
@@ -85,39 +103,6 @@ def write_second(workspace: Workspace, asked: Asked) -> None:
     write_records(workspace.second_relevance, asked.relevance)
     write_records(workspace.second_pointwise, asked.pointwise)
     write_records(workspace.second_games, asked.games)
-
-
-Given = tuple[Judge[Any], Sequence[Any]]
-
-
-def _drawn(cases: Sequence[QueryCase], keys: set[Key]) -> list[QueryCase]:
-    """The queries with the passages that were drawn, without those of which none was."""
-    pools = [
-        replace(case, passages=tuple(one for one in case.passages if (case.query.id, one.id, CRITERION) in keys))
-        for case in cases
-    ]
-    return [case for case in pools if case.passages]
-
-
-def _given(
-    panel: Panel, findings: Findings, cases: Sequence[QueryCase], relevant: KnownRelevant, keys: set[Key]
-) -> tuple[list[Given], list[Given]]:
-    """Who is asked about which answers and games."""
-    answered = {key[:2] for key in keys}
-    answers = [one for case in cases for one in case.answers if (case.query.id, one.subject) in answered]
-    games = [
-        game
-        for game in game_cases(findings.material, relevant)
-        if (game.query.id, ":".join(sorted((game.a.agent, game.b.agent))), GAME) in keys
-    ]
-    return (
-        [(judge, answers) for judge in panel.pointwise],
-        [(judge, [game for game in games if game.first == first]) for first, judge in panel.games.items()],
-    )
-
-
-def _place(row: Judgment) -> tuple[str, str]:
-    return row.query_id, row.subject
 
 
 @dataclass(frozen=True)
@@ -143,9 +128,14 @@ def second_labels(
     said: dict[Key, tuple[str, float | None]] = {
         (row.query_id, row.subject, row.criterion): (row.judge, row.label) for row in judgments
     }
-    said |= {(one.query_id, f"{one.agent_a}:{one.agent_b}", GAME): (one.judge, _score(one)) for one in verdicts}
-    asked = [row.key for row in frame if row.drawn]
-    labels = [label for key in asked if (label := _label(key, said)) is not None]
+    for one in verdicts:
+        score = None if one.winner is None else SCORES[one.winner]
+        said[one.query_id, f"{one.agent_a}:{one.agent_b}", GAME] = one.judge, score
+    asked, labels = [row.key for row in frame if row.drawn], []
+    for query, subject, criterion in asked:
+        judge, label = said.get((query, subject, criterion), ("", None))
+        if label is not None:
+            labels.append(Label(who=judge, when="", query=query, subject=subject, criterion=criterion, label=label))
     return SecondJudge(People(tuple(labels), inclusion([frame])), len(asked), len(asked) - len(labels))
 
 
@@ -156,7 +146,8 @@ def read_second(workspace: Workspace) -> SecondJudge | None:
     if not workspace.second_drawn.exists():
         remedy = "run `ragassay judge` again"
         raise InputError("is not there: the second judge was not asked", file=workspace.second_drawn, remedy=remedy)
-    rows = [row for path in (workspace.second_relevance, workspace.second_pointwise) for row in _judgments(path)]
+    files = (workspace.second_relevance, workspace.second_pointwise)
+    rows = [row for path in files for row in read_records(path, Judgment)]
     games = verdicts(read_records(workspace.second_games, Game))
     return second_labels(read_records(workspace.second_drawn, Drawn), rows, games)
 
@@ -166,18 +157,3 @@ def notes_of_second(corrected: Corrections) -> tuple[str, ...]:
     if any(figure.corrected.value is not None for figure in corrected.figures):
         return ()
     return (f"too few labels to correct anything: each figure needs them on {FEWEST_CLUSTERS} queries or sections",)
-
-
-def _judgments(path: Path) -> list[Judgment]:
-    return read_records(path, Judgment)
-
-
-def _score(verdict: Verdict) -> float | None:
-    return None if verdict.winner is None else SCORES[verdict.winner]
-
-
-def _label(key: Key, said: Mapping[Key, tuple[str, float | None]]) -> Label | None:
-    judge, label = said.get(key, ("", None))
-    if label is None:
-        return None
-    return Label(who=judge, when="", query=key[0], subject=key[1], criterion=key[2], label=label)

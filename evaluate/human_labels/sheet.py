@@ -33,26 +33,12 @@ from ..inputs.labels import GAME, Key, Label, by_item, game_subject, number, rea
 from ..ratings.verdicts import Verdict, verdicts
 from .frame import KINDS, Kind, Unit, draw, numbers, units, whole_answers
 
-
-@contextmanager
-def corpus_held(workspace: Workspace) -> Iterator[None]:
-    """Wait until no other thread or process holds it, and hold it; let go however it ends."""
-    folder = os.open(workspace.corpus, os.O_RDONLY)
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(folder)
-
-
 COLUMNS = ("item", "question", "text", "other_text", "asked", "label")
 ASKED: dict[str, str] = {
     "passages": "Does the text help to answer the question? 0 not, 1 somewhat, 2 very",
     "answers": "{criterion} of the text as an answer to the question: 0 not, 1 somewhat, 2 fully",
     "games": "Which answers the question better? 1 text, 2 other_text, 0 neither",
 }
-
-_GAME_CELLS = {"1": 1.0, "2": 0.0, "0": 0.5, "tie": 0.5}
 
 
 class Drawn(Record):
@@ -86,8 +72,58 @@ class Sheet:
 
 
 def sample_files(workspace: Workspace) -> list[Path]:
-    """The sampling probabilities of every sheet drawn."""
+    """The sampling probabilities of every sheet drawn for the corpus; each file's stem is its sheet's name."""
     return sorted(workspace.label_samples.glob("*.jsonl"))
+
+
+@contextmanager
+def corpus_held(workspace: Workspace) -> Iterator[None]:
+    """Wait until no other thread or process holds it, and hold it; let go however it ends."""
+    folder = os.open(workspace.corpus, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
+
+
+def draw_into(
+    workspace: Workspace,
+    *,
+    n: int,
+    seed: int,
+    kinds: Sequence[Kind] = KINDS,
+    criteria: Sequence[str] | None = None,
+    out: Path | None = None,
+) -> tuple[Path, int]:
+    """Draw a sheet of what is judged so far and write it to `out` (default: `label-sheet-ID.csv` in the corpus folder).
+
+    Of perturbed queries nothing is drawn. criteria: of answers; default: all of the experiment's. Gives the file and
+    how many things are on it. Raises InputError where nothing can be labelled, or this sheet was drawn before.
+    """
+    known, experiment = known_items(workspace), workspace.experiment
+    asked, depth = criteria or experiment.judge.criteria, experiment.retrieval.k
+    findings = originals_alone(read_findings(workspace, read=read_records))
+    sheet = draw_sheet(findings, asked, depth, n=n, seed=seed, kinds=kinds, known=known)
+    path = out or workspace.corpus / f"label-sheet-{sheet.id}.csv"
+    write_sheet(workspace, sheet, path)
+    return path, len(sheet.rows)
+
+
+def write_sheet(workspace: Workspace, sheet: Sheet, out: Path) -> None:
+    """Write the sheet to `out` and its probabilities into the corpus folder.
+
+    Raises InputError where this sheet was drawn before: its labels would count twice.
+    """
+    kept = workspace.label_samples / f"{sheet.id}.jsonl"
+    if kept.exists():
+        raise InputError("this sheet was drawn before", file=kept, remedy="give another --seed for another sheet")
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    writer.writerows([safe_cell(cell) for cell in row] for row in sheet.rows)
+    write_text(out, stream.getvalue())
+    write_records(kept, sheet.frame)
 
 
 def draw_sheet(
@@ -107,8 +143,22 @@ def draw_sheet(
     frame = draw_frame(findings, criteria, k, n=n, seed=seed, kinds=kinds)
     labelled = set(known)
     asked = sorted((row for row in frame if row.drawn and row.key not in labelled), key=reading_order(seed))
-    id = digest_json([row.dump() for row in frame])[:12]
-    return Sheet(id, tuple(_row(row, findings) for row in asked), frame)
+    questions, rows = {query.id: query.text for query in findings.material.queries}, []
+    for row in asked:
+        say = ASKED[row.kind].format(criterion=row.criterion.replace("_", " ").capitalize())
+        rows.append((row.item, questions[row.query], *_texts(row, findings), say, ""))
+    return Sheet(digest_json([row.dump() for row in frame])[:12], tuple(rows), frame)
+
+
+def _texts(row: Drawn, findings: Findings) -> tuple[str, str]:
+    if row.kind == "passages":
+        passage = findings.material.passages[row.subject]
+        return (f"{passage.title}\n{passage.text}".strip(), "")
+    agents = row.subject.split(":")
+    answers = [findings.material.answers[row.query, agent].answer or "" for agent in agents]
+    if row.kind == "answers":
+        return (answers[0], "")
+    return (answers[1], answers[0]) if row.swapped else (answers[0], answers[1])
 
 
 def draw_frame(
@@ -141,99 +191,6 @@ def draw_share(
     return tuple(rows)
 
 
-def sheet_files(workspace: Workspace) -> dict[str, Path]:
-    """Sheet to its sampling probabilities, of every sheet drawn for the corpus."""
-    return {path.stem: path for path in sample_files(workspace)}
-
-
-def draw_into(
-    workspace: Workspace,
-    *,
-    n: int,
-    seed: int,
-    kinds: Sequence[Kind] = KINDS,
-    criteria: Sequence[str] | None = None,
-    out: Path | None = None,
-) -> tuple[Path, int]:
-    """Draw a sheet of what is judged so far and write it to `out` (default: `label-sheet-ID.csv` in the corpus folder).
-
-    Of perturbed queries nothing is drawn. criteria: of answers; default: all of the experiment's. Gives the file and
-    how many things are on it. Raises InputError where nothing can be labelled, or this sheet was drawn before.
-    """
-    experiment = workspace.experiment
-    known, depth = known_items(workspace), experiment.retrieval.k
-    asked = criteria or experiment.judge.criteria
-    findings = originals_alone(read_findings(workspace, read=read_records))
-    sheet = draw_sheet(findings, asked, depth, n=n, seed=seed, kinds=kinds, known=known)
-    path = out or workspace.corpus / f"label-sheet-{sheet.id}.csv"
-    write_sheet(workspace, sheet, path)
-    return path, len(sheet.rows)
-
-
-def write_sheet(workspace: Workspace, sheet: Sheet, out: Path) -> None:
-    """Write the sheet to `out` and its probabilities into the corpus folder.
-
-    Raises InputError where this sheet was drawn before: its labels would count twice.
-    """
-    kept = workspace.label_samples / f"{sheet.id}.jsonl"
-    if kept.exists():
-        raise InputError("this sheet was drawn before", file=kept, remedy="give another --seed for another sheet")
-    stream = io.StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\r\n")
-    writer.writerow(COLUMNS)
-    writer.writerows([safe_cell(cell) for cell in row] for row in sheet.rows)
-    write_text(out, stream.getvalue())
-    write_records(kept, sheet.frame)
-
-
-def take_sheet(workspace: Workspace, filled: Path, who: str, when: str) -> tuple[int, int]:
-    """Put a filled sheet's labels into `labels.csv`; how many labels it had, and how many cells were left empty.
-
-    Raises InputError, with the line, for an item of no sheet and a label off its scale; nothing is taken then.
-    """
-    items = {row.item: row for path in sample_files(workspace) for row in read_records(path, Drawn)}
-    path = workspace.own_labels
-    taken: list[Label] = []
-    empty = 0
-    for line, row in read_table(filled, ("item", "label")):
-        item, cell = items.get(row["item"].strip()), row["label"].strip()
-        if item is None:
-            problem = f"'{plain(row['item'])}' is no item of a sheet drawn for this corpus"
-            raise InputError(problem, file=filled, line=line, remedy=f"the sheets drawn are in {path.parent}")
-        if cell:
-            taken.append(label_of(item, cell, who, when, filled, line))
-        else:
-            empty += 1
-    with corpus_held(workspace):
-        before = read_labels(path) if path.exists() else ()
-        write_labels(path, _joined(before, taken, filled))
-    return len(taken), empty
-
-
-def inclusion(frames: Iterable[Iterable[Drawn]]) -> dict[Key, float]:
-    """The probability that a thing was drawn for at least one of the sheets, drawn independently; drawn things only."""
-    missed: dict[Key, float] = {}
-    drawn: set[Key] = set()
-    for frame in frames:
-        for row in frame:
-            missed[row.key] = missed.get(row.key, 1.0) * (1 - row.probability)
-            if row.drawn:
-                drawn.add(row.key)
-    return {key: 1 - missed[key] for key in sorted(drawn)}
-
-
-def read_inclusion(workspace: Workspace) -> dict[Key, float] | None:
-    """The same of every sheet drawn for the corpus; None where there is none."""
-    paths = sample_files(workspace)
-    return inclusion(read_records(path, Drawn) for path in paths) if paths else None
-
-
-def known_items(workspace: Workspace) -> dict[Key, float]:
-    """What has a label already, and which."""
-    path = workspace.own_labels
-    return by_item(read_labels(path)) if path.exists() else {}
-
-
 def _frame(found: Iterable[tuple[Unit, float, bool]], seed: int) -> list[Drawn]:
     rows = []
     for unit, probability, drawn in found:
@@ -263,28 +220,38 @@ def reading_order(seed: int | str) -> Callable[[Drawn], tuple[int, float, str, s
     return place
 
 
-def _row(row: Drawn, findings: Findings) -> tuple[str, ...]:
-    question = next(query.text for query in findings.material.queries if query.id == row.query)
-    texts = _texts(row, findings)
-    asked = ASKED[row.kind].format(criterion=row.criterion.replace("_", " ").capitalize())
-    return (row.item, question, texts[0], texts[1], asked, "")
+def take_sheet(workspace: Workspace, filled: Path, who: str, when: str) -> tuple[int, int]:
+    """Put a filled sheet's labels into `labels.csv`; how many labels it had, and how many cells were left empty.
 
-
-def _texts(row: Drawn, findings: Findings) -> tuple[str, str]:
-    if row.kind == "passages":
-        passage = findings.material.passages[row.subject]
-        return (f"{passage.title}\n{passage.text}".strip(), "")
-    agents = row.subject.split(":")
-    answers = [findings.material.answers[row.query, agent].answer or "" for agent in agents]
-    if row.kind == "answers":
-        return (answers[0], "")
-    return (answers[1], answers[0]) if row.swapped else (answers[0], answers[1])
+    Raises InputError, with the line, for an item of no sheet and a label off its scale; nothing is taken then.
+    """
+    items = {row.item: row for path in sample_files(workspace) for row in read_records(path, Drawn)}
+    path = workspace.own_labels
+    taken: list[Label] = []
+    empty = 0
+    for line, row in read_table(filled, ("item", "label")):
+        item, cell = items.get(row["item"].strip()), row["label"].strip()
+        if item is None:
+            problem = f"'{plain(row['item'])}' is no item of a sheet drawn for this corpus"
+            raise InputError(problem, file=filled, line=line, remedy=f"the sheets drawn are in {path.parent}")
+        if cell:
+            taken.append(label_of(item, cell, who, when, filled, line))
+        else:
+            empty += 1
+    with corpus_held(workspace):
+        labels = {(row.who, row.key): row for row in _labels(workspace)}
+        for new in taken:
+            if labels.setdefault((new.who, new.key), new).value != new.value:
+                said = f"{plain(new.who)} has labelled '{plain(new.subject)}' for '{plain(new.query)}' otherwise before"
+                raise InputError(said, file=filled, remedy="give another --who, or change labels.csv")
+        write_labels(path, labels.values())
+    return len(taken), empty
 
 
 def label_of(item: Drawn, cell: str, who: str, when: str, path: Path, line: int) -> Label:
     """The label that a cell of the sheet gives, told of the item's subject. Raises InputError with file and line."""
     if item.criterion == GAME:
-        value = _GAME_CELLS.get(cell.lower().removesuffix(".0"))
+        value = {"1": 1.0, "2": 0.0, "0": 0.5, "tie": 0.5}.get(cell.lower().removesuffix(".0"))
         if value is None:
             problem = f"label '{plain(cell)}' is not 1, 2 or 0"
             raise InputError(problem, file=path, line=line, remedy="1 text, 2 other_text, 0 neither")
@@ -294,25 +261,45 @@ def label_of(item: Drawn, cell: str, who: str, when: str, path: Path, line: int)
     return Label(who=who, when=when, query=item.query, subject=item.subject, criterion=item.criterion, label=label)
 
 
-def _joined(before: Sequence[Label], taken: Sequence[Label], path: Path) -> list[Label]:
-    labels: dict[tuple[str, Key], Label] = {(row.who, row.key): row for row in before}
-    for row in taken:
-        if labels.setdefault((row.who, row.key), row).value != row.value:
-            problem = f"{plain(row.who)} has labelled '{plain(row.subject)}' for '{plain(row.query)}' otherwise before"
-            raise InputError(problem, file=path, remedy="give another --who, or change labels.csv")
-    return list(labels.values())
+def known_items(workspace: Workspace) -> dict[Key, float]:
+    """What has a label already, and which."""
+    return by_item(_labels(workspace))
 
 
-# `label-journals/SHEET.jsonl` has a line for everything that was said: a label, a skip, or that the one before is taken
-# back. Lines are only added, so that neither a killed server nor a second browser loses any. Of one item and person the
-# last line counts. `label-journals/SHEET.taken` has how many of its lines `labels.csv` holds: what a full disk or a
-# kill kept out is brought over the next time, and what was changed there by hand since stays.
+def _labels(workspace: Workspace) -> tuple[Label, ...]:
+    path = workspace.own_labels
+    return read_labels(path) if path.exists() else ()
+
+
+def inclusion(frames: Iterable[Iterable[Drawn]]) -> dict[Key, float]:
+    """The probability that a thing was drawn for at least one of the sheets, drawn independently; drawn things only."""
+    missed: dict[Key, float] = {}
+    drawn: set[Key] = set()
+    for frame in frames:
+        for row in frame:
+            missed[row.key] = missed.get(row.key, 1.0) * (1 - row.probability)
+            if row.drawn:
+                drawn.add(row.key)
+    return {key: 1 - missed[key] for key in sorted(drawn)}
+
+
+def read_inclusion(workspace: Workspace) -> dict[Key, float] | None:
+    """The same of every sheet drawn for the corpus; None where there is none."""
+    paths = sample_files(workspace)
+    return inclusion(read_records(path, Drawn) for path in paths) if paths else None
+
+
+# What people say in the browser goes into a journal first, and from there into `labels.csv`.
 
 R = TypeVar("R", bound=Record)
 
 
 class Said(Record):
-    """A line of `label-journals/SHEET.jsonl`.
+    """A line of `label-journals/SHEET.jsonl`: a label, a skip, or that the one before is taken back.
+
+    Lines are only added, so that neither a killed server nor a second browser loses any. Of one item and person the
+    last counts. `label-journals/SHEET.taken` has how many of the lines `labels.csv` holds: what a full disk or a kill
+    kept out is brought over the next time, and what was changed there by hand since stays.
 
     label: the cell as the sheet takes it (`0`, `1`, `2`; of a game as shown), None where the item was skipped or what
     was said of it is taken back. at: when, ISO 8601.
@@ -385,7 +372,7 @@ def say(workspace: Workspace, sheet: str, items: Sequence[Drawn], one: Said, n_b
     if one.item not in named:
         raise InputError("this is no item of the sheet", file=path, remedy="reload the page")
     if one.label is not None:
-        _label(named[one.item], one, path)
+        _said_label(named[one.item], one, path)
     with corpus_held(workspace):
         before = read_said(path)
         if n_before is not None and times_said(before, one.who, one.item) != n_before:
@@ -420,16 +407,11 @@ def key_of(item: Drawn) -> Key:
 
 def known_sheets(workspace: Workspace) -> tuple[str, ...]:
     """The sheets drawn for the corpus, the newest first."""
-    found = sheet_files(workspace)
-    return tuple(sorted(found, key=lambda sheet: (-found[sheet].stat().st_mtime_ns, sheet)))
+    found = sorted(sample_files(workspace), key=lambda path: (-path.stat().st_mtime_ns, path.stem))
+    return tuple(path.stem for path in found)
 
 
-def _labels(workspace: Workspace) -> tuple[Label, ...]:
-    path = workspace.own_labels
-    return read_labels(path) if path.exists() else ()
-
-
-def _label(item: Drawn, one: Said, path: Path) -> Label:
+def _said_label(item: Drawn, one: Said, path: Path) -> Label:
     return label_of(item, one.label or "", one.who, one.at[:10], path, 0)
 
 
@@ -440,7 +422,7 @@ def _with(labels: Sequence[Label], named: dict[str, Drawn], said: Iterable[Said]
             if one.label is None:
                 made.pop((one.who, key_of(item)), None)
             else:
-                made[one.who, key_of(item)] = _label(item, one, path)
+                made[one.who, key_of(item)] = _said_label(item, one, path)
     return tuple(made.values())
 
 

@@ -1,8 +1,8 @@
 """What each setting does to quality, averaged over the other settings: which settings matter and which do not.
 
-A level's value on a query is the mean over the balanced cells (`cells`) in which every level has a value there, so all
-levels are averaged over the same variants' settings and queries. The interval is over queries, in sections: the
-variants are those that were tried, not a sample of variants. The tests of all effects are corrected together (Holm).
+A level's value on a query is the mean over the balanced cells in which every level has a value there, so all levels are
+averaged over the same variants' settings and queries. The interval is over queries, in sections: the variants are those
+that were tried, not a sample of variants. The tests of all effects are corrected together (Holm).
 """
 
 from __future__ import annotations
@@ -23,14 +23,8 @@ from ..statistics.paired_comparison import LEVEL, t_p
 from ..statistics.resamples import holm
 from .screened import UNIT, LevelFigures, SettingEffect, mean_figures
 
-# A setting's levels are compared only over combinations of the other settings (cells) that exist with each of them. Not
-# held equal is what goes along with it: the name of a chunking with its parts (`chunking` and `chunking.size`), and
-# what some level does not have (without a rewriting there is no number of rewritten queries). Where no combination has
-# all
-# levels, as with sizes in words and in sentences, those are taken that make the most variants, then the others
-# likewise.
-
 Level = str | int | float | bool | None
+KIND, OF, ALL = "kind", "of", "all"
 
 
 @dataclass(frozen=True)
@@ -45,93 +39,6 @@ class Cells:
     def n_variants(self) -> int:
         """How many there are in all."""
         return sum(len(each) for cell in self.variants for each in cell)
-
-
-def cells_of(rows: Mapping[int, Mapping[str, Any]], setting: str, others: Sequence[str]) -> Iterator[Cells]:
-    """The balanced cells of `setting`, for each set of its levels that meet. rows: index of a variant to its settings.
-
-    others: the settings that are to be held equal.
-    """
-    held = [other for other in others if other != setting and not _goes_along(rows, setting, other)]
-    table: dict[tuple[str, ...], dict[Level, list[int]]] = {}
-    for at, row in rows.items():
-        cell = table.setdefault(tuple(_key(row.get(other)) for other in held), {})
-        cell.setdefault(row.get(setting), []).append(at)
-    left = {level for cell in table.values() for level in cell}
-    while levels := _most(table, left):
-        full = [cell for _, cell in sorted(table.items()) if all(level in cell for level in levels)]
-        yield Cells(setting, levels, tuple(tuple(tuple(cell[level]) for level in levels) for cell in full))
-        left -= set(levels)
-
-
-def _most(table: Mapping[tuple[str, ...], Mapping[Level, list[int]]], left: set[Level]) -> tuple[Level, ...]:
-    """The levels, of some cell's that are `left`, with the most variants in cells that have them; none below two."""
-    sets = {frozenset(cell) & left for cell in table.values()}
-    wanted = [tuple(sorted(each, key=_order)) for each in sets if len(each) > 1]
-
-    def size(levels: tuple[Level, ...]) -> int:
-        return sum(len(cell[x]) for cell in table.values() if set(levels) <= cell.keys() for x in levels)
-
-    return min(wanted, key=lambda levels: (-size(levels), -len(levels), [_order(x) for x in levels]), default=())
-
-
-def _goes_along(rows: Mapping[int, Mapping[str, Any]], setting: str, other: str) -> bool:
-    """Whether `other` is a name or a part of what `setting` says, or is what some level of it does not have."""
-    if setting.startswith(f"{other}.") or other.startswith(f"{setting}."):
-        return True
-    having = {row.get(setting) for row in rows.values() if row.get(other) is not None}
-    return bool(having) and having != {row.get(setting) for row in rows.values()}
-
-
-def _key(level: Any) -> str:
-    return f"{type(level).__name__} {level!r}"
-
-
-def _order(level: Level) -> tuple[bool, float, str]:
-    """Numbers by size, then words."""
-    number = isinstance(level, int | float) and not isinstance(level, bool)
-    return (not number, float(level) if isinstance(level, int | float) else 0.0, str(level))
-
-
-KIND, OF, CHUNKING = "kind", "of", "chunking"
-NAMES = ("name", "table")
-"""What says nothing but which variant it is."""
-
-
-def crossed(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Of each variant: `k1` of a hybrid's BM25 is `bm25.k1`, its `of` the kinds fused; a list is `0.3/0.7`.
-
-    A hybrid shares its members' chunking. A member that is none of `names` leaves the hybrid's `of` as it is.
-    """
-    known = dict(zip(names, settings, strict=True))
-    return [_with_members(row, known, depth=len(known)) for row in settings]
-
-
-def _with_members(row: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]], depth: int) -> dict[str, Any]:
-    flat = {key: _scalar(level) for key, level in row.items() if key not in NAMES}
-    members = [known[name] for name in row.get(OF) or () if name in known]
-    if not members or len(members) < len(row[OF]) or not depth:
-        return flat
-    flat[OF] = "+".join(str(member.get(KIND)) for member in members)
-    for place, member in enumerate(members):
-        kinds = [str(other.get(KIND)) for other in members]
-        kind = kinds[place] if kinds.count(kinds[place]) == 1 else f"{kinds[place]}-{place + 1}"
-        part = _with_members(member, known, depth - 1)
-        flat |= {f"{kind}.{key}": level for key, level in part.items() if not _is_of_all(key)}
-    return flat
-
-
-def _is_of_all(key: str) -> bool:
-    return key == KIND or key.split(".")[0] == CHUNKING
-
-
-def _scalar(level: Any) -> Any:
-    """Lists as text; all else as it is."""
-    return "/".join(map(str, level)) if isinstance(level, list | tuple) else level
-
-
-EFFECTS_KIND = "kind"
-ALL = "all"
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,13 +74,16 @@ def _all_cells(settings: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Cel
     """With the kind that it is among."""
     kinds: dict[str, dict[int, Mapping[str, Any]]] = {}
     for at, row in enumerate(settings):
-        kinds.setdefault(str(row.get(EFFECTS_KIND)), {})[at] = row
+        kinds.setdefault(str(row.get(KIND)), {})[at] = row
     everything = dict(enumerate(settings))
-    shared = sorted(set.intersection(*(_used(rows) for rows in kinds.values()))) if kinds else []
-    for cells in cells_of(everything, EFFECTS_KIND, shared):
+    used = [
+        {key for row in rows.values() for key, level in row.items() if level is not None} for rows in kinds.values()
+    ]
+    shared = sorted(set.intersection(*used) - {KIND}) if used else []
+    for cells in cells_of(everything, KIND, shared):
         yield ALL, cells
     for kind, rows in sorted(kinds.items()):
-        keys = sorted({key for row in rows.values() for key in row} - {EFFECTS_KIND})
+        keys = sorted({key for row in rows.values() for key in row} - {KIND})
         for setting in keys:
             if _is_one_part(rows, setting, keys):
                 continue
@@ -193,25 +103,15 @@ def _is_one_part(rows: Mapping[int, Mapping[str, Any]], setting: str, keys: Sequ
     )
 
 
-def _used(rows: Mapping[int, Mapping[str, Any]]) -> set[str]:
-    """The settings that some variant of a kind has."""
-    return {key for row in rows.values() for key, level in row.items() if level is not None} - {EFFECTS_KIND}
-
-
 def _levels(values: Floats, cells: Cells) -> tuple[Floats, Floats]:
     """(levels, queries) twice: means over the cells in which each level has a value on the query, and the gaps."""
-    table = np.stack([[_mean_of(values[list(each)]) for each in cell] for cell in cells.variants])
+    # NaN where any variant has no value, so that each query has the same variants.
+    table = np.stack([[values[list(each)].mean(axis=0) for each in cell] for cell in cells.variants])
     known: Truths = np.asarray(~np.isnan(table).any(axis=1))
     with np.errstate(invalid="ignore"):
         means = np.where(known[:, None], table, 0.0).sum(axis=0) / known.sum(axis=0)
     others = (means.sum(axis=0) - means) / (len(means) - 1)
     return means, means - others
-
-
-def _mean_of(rows: Floats) -> Floats:
-    """(queries,): of `rows` (variants, queries); NaN where any has none, so that each query has the same variants."""
-    mean: Floats = rows.mean(axis=0)
-    return mean
 
 
 def _p_values(found: _Found, clusters: Clusters) -> list[float | None]:
@@ -270,3 +170,78 @@ def _against(difference: Figure) -> str:
 
 def _named(level: Level) -> str:
     return "none" if level is None else plain(str(level))
+
+
+def cells_of(rows: Mapping[int, Mapping[str, Any]], setting: str, others: Sequence[str]) -> Iterator[Cells]:
+    """The balanced cells of `setting`, for each set of its levels that meet. rows: index of a variant to its settings.
+
+    others: the settings that are to be held equal: a cell is a combination of them that exists with each of the levels.
+    Not held equal is what goes along with the setting: the name of a chunking with its parts (`chunking` and
+    `chunking.size`), and what some level does not have (without a rewriting there is no number of rewritten queries).
+    Where no combination has all levels, as with sizes in words and in sentences, those are taken that make the most
+    variants, then the others likewise.
+    """
+    levels_of_all = {row.get(setting) for row in rows.values()}
+
+    def goes_along(other: str) -> bool:
+        if setting.startswith(f"{other}.") or other.startswith(f"{setting}."):
+            return True
+        having = {row.get(setting) for row in rows.values() if row.get(other) is not None}
+        return bool(having) and having != levels_of_all
+
+    held = [other for other in others if other != setting and not goes_along(other)]
+    table: dict[tuple[str, ...], dict[Level, list[int]]] = {}
+    for at, row in rows.items():
+        key = tuple(f"{type(row.get(other)).__name__} {row.get(other)!r}" for other in held)
+        cell = table.setdefault(key, {})
+        cell.setdefault(row.get(setting), []).append(at)
+    left = {level for cell in table.values() for level in cell}
+    while levels := _most(table, left):
+        full = [cell for _, cell in sorted(table.items()) if all(level in cell for level in levels)]
+        yield Cells(setting, levels, tuple(tuple(tuple(cell[level]) for level in levels) for cell in full))
+        left -= set(levels)
+
+
+def _most(table: Mapping[tuple[str, ...], Mapping[Level, list[int]]], left: set[Level]) -> tuple[Level, ...]:
+    """The levels, of some cell's that are `left`, with the most variants in cells that have them; none below two."""
+    sets = {frozenset(cell) & left for cell in table.values()}
+    wanted = [tuple(sorted(each, key=_order)) for each in sets if len(each) > 1]
+
+    def size(levels: tuple[Level, ...]) -> int:
+        return sum(len(cell[x]) for cell in table.values() if set(levels) <= cell.keys() for x in levels)
+
+    return min(wanted, key=lambda levels: (-size(levels), -len(levels), [_order(x) for x in levels]), default=())
+
+
+def _order(level: Level) -> tuple[bool, float, str]:
+    """Numbers by size, then words."""
+    number = isinstance(level, int | float) and not isinstance(level, bool)
+    return (not number, float(level) if isinstance(level, int | float) else 0.0, str(level))
+
+
+def crossed(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Of each variant: `k1` of a hybrid's BM25 is `bm25.k1`, its `of` the kinds fused; a list is `0.3/0.7`.
+
+    A hybrid shares its members' chunking. A member that is none of `names` leaves the hybrid's `of` as it is.
+    """
+    known = dict(zip(names, settings, strict=True))
+    return [_with_members(row, known, depth=len(known)) for row in settings]
+
+
+def _with_members(row: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]], depth: int) -> dict[str, Any]:
+    flat = {
+        key: "/".join(map(str, level)) if isinstance(level, list | tuple) else level
+        for key, level in row.items()
+        if key not in ("name", "table")  # which say nothing but which variant it is
+    }
+    members = [known[name] for name in row.get(OF) or () if name in known]
+    if not members or len(members) < len(row[OF]) or not depth:
+        return flat
+    kinds = [str(member.get(KIND)) for member in members]
+    flat[OF] = "+".join(kinds)
+    for place, (kind, member) in enumerate(zip(kinds, members, strict=True), 1):
+        name = kind if kinds.count(kind) == 1 else f"{kind}-{place}"
+        part = _with_members(member, known, depth - 1)
+        own = {key: level for key, level in part.items() if key != KIND and key.split(".")[0] != "chunking"}
+        flat |= {f"{name}.{key}": level for key, level in own.items()}
+    return flat

@@ -9,12 +9,12 @@ import numpy as np
 
 from ragassay.arrays import Floats, Truths
 from ragassay.errors import InputError
-from ragassay.evidence import Evidence, Span, place_of, read_evidence
+from ragassay.evidence import Evidence, place_of, read_evidence
 from ragassay.experiment.workspace import StageOutcome, VariantRun, Workspace, handed_over
 from ragassay.files import read_records, read_run, write_json
 from ragassay.prompts import passage_tokens
 from ragassay.queries import left_out, originals
-from ragassay.records import Figure, Passage, Query
+from ragassay.records import Passage, Query
 from ragassay.text import listed, plain
 
 from ..inputs.clusters import Clusters, source_clusters
@@ -24,207 +24,10 @@ from .chosen import chosen_variant
 from .effects import crossed, setting_effects
 from .screened import ChosenVariant, Screened, ScreenResults, SettingEffect, VariantFigures, mean_figures, two_digits
 
-# The baseline has a place, then the one of highest quality. Up to half of the places go to variants of the front that
-# are much cheaper: the best of those that hand over at most half of its tokens, the best at half of these, and so on,
-# and the best of those that search in a tenth of its time. The rest go to the next by quality. One that is alike to a
-# finalist, finding the same on nearly every query, has no place of its own: there may then be fewer finalists.
-
-ALIKE = 0.95
-"""On this share of the queries two variants have the same value of every measure."""
-
-SAME = 1e-6
-CHEAPER_SHARE = 2
-"""One place in so many is for a variant that is much cheaper than the best."""
-
-FEWER_TOKENS, FASTER = 1 / 2, 1 / 10
-"""Of the tokens of the one before it, and of the search time of the best."""
-
-
-def finalists(screened: Screened, on_front: Truths, places: int, baseline: int | None = None) -> list[int]:
-    """Indices of at most `places` variants (at least 1), the baseline first, then by quality.
-
-    on_front: (variants,), of quality, latency and tokens.
-    """
-    ranked = screened.ranked.tolist()
-    taken: list[int] = [] if baseline is None else [baseline]
-    taken += [at for at in ranked[:1] if at not in taken][: places - len(taken)]
-    cheaper = _much_cheaper(screened, [at for at in ranked if on_front[at]], ranked[0]) if ranked else []
-    _fill(taken, cheaper, min(places, len(taken) + places // CHEAPER_SHARE), screened.measures)
-    _fill(taken, ranked, places, screened.measures)
-    rank = {at: place for place, at in enumerate(ranked)}
-    return sorted(taken, key=lambda at: (at != baseline, rank.get(at, len(rank))))
-
-
-def _much_cheaper(screened: Screened, front: list[int], best: int) -> list[int]:
-    """Of the front, best first: the first at ever fewer tokens, and the first that searches much faster."""
-    found, tokens = [], screened.mean_tokens[best]
-    for at in front:
-        if screened.mean_tokens[at] <= FEWER_TOKENS * tokens:
-            found.append(at)
-            tokens = screened.mean_tokens[at]
-    latency = screened.latency_p50_s
-    faster = [at for at in front if latency[at] <= FASTER * latency[best]]
-    return [*found[:1], *faster[:1], *found[1:]]
-
-
-def _fill(taken: list[int], candidates: list[int], places: int, measures: Mapping[str, Floats]) -> None:
-    """Add candidates in order that are not yet there, nor alike to one that is, up to `places`."""
-    for at in candidates:
-        if len(taken) >= places:
-            return
-        if at not in taken and not any(alike(at, other, measures) for other in taken):
-            taken.append(at)
-
-
-def alike(one: int, other: int, measures: Mapping[str, Floats]) -> bool:
-    """Whether two variants find the same on `ALIKE` of the queries: all measures agree, or both failed."""
-    same = np.all(
-        [
-            (np.abs(values[one] - values[other]) < SAME) | (np.isnan(values[one]) & np.isnan(values[other]))
-            for values in measures.values()
-        ],
-        axis=0,
-    )
-    return bool(same.mean() >= ALIKE) if len(same) else False
-
-
-def front(screened: Screened) -> Truths:
-    """(variants,): whether no other is at least as good, as fast and as sparing, and better in one of the three.
-
-    Quality is the mean lead over the field, latency the median in two digits, tokens the mean in whole ones. What is
-    unknown is worse than all that is known; what cannot be ranked is not on the front.
-    """
-    lead = np.where(screened.field.enough, screened.field.lead, np.nan)
-    points = np.stack([-lead, two_digits(screened.latency_p50_s), np.round(screened.mean_tokens)], axis=1)
-    found: Truths = undominated(np.nan_to_num(points, nan=np.inf)) & screened.field.enough
-    return found
-
-
-def undominated(points: Floats) -> Truths:
-    """(points,): whether no other of `points` (points, dimensions) is at most as large in each, smaller in one."""
-    kept = np.ones(len(points), dtype=bool)
-    for at, point in enumerate(points):
-        others = points[kept]
-        kept[at] = not ((others <= point).all(axis=1) & (others < point).any(axis=1)).any()
-    return kept
-
-
+AT_TOKENS = "_at_tokens"
+COSTS = ("latency_p50_s", "latency_p95_s", "index_s", "index_bytes")
 PLACES = 6
 SEED = 7
-
-
-def screen_results(
-    screened: Screened, *, places: int = PLACES, baseline: str | None = None, seed: int = SEED
-) -> ScreenResults:
-    """What `screen.json` says. places: how many finalists at most. baseline: a variant that is one of them.
-
-    The order of variants and queries makes no difference but to the order of `variants`. Raises InputError for a
-    baseline that is none of the variants.
-    """
-    at = _place_of(baseline, screened)
-    on_front = front(screened)
-    ranked, worse = screened.ranked, np.zeros(len(screened.names), dtype=bool)
-    if len(ranked):
-        worse[ranked[1:]] = _told(screened.values[ranked], screened.clusters, seed)
-    best = chosen_variant(screened, worse, at, seed)
-    effects = setting_effects(screened.values, crossed(screened.names, screened.settings), screened.clusters)
-    going_on = [screened.names[each] for each in finalists(screened, on_front, places, at)]
-    return ScreenResults(
-        quality=screened.quality,
-        n_queries=len(screened.clusters.queries),
-        n_sections=len(screened.clusters.names),
-        variants=_variants(screened, on_front),
-        finalists=tuple(going_on),
-        chosen=best,
-        effects=effects,
-        said=_said(screened, best, on_front, going_on, effects),
-    )
-
-
-def _told(values: Floats, clusters: Clusters, seed: int) -> Truths:
-    """(others,): from which the first of `values` (variants, queries), best first, is told to be better.
-
-    Its own failures count as the worst value, 0, too: they do not pay.
-    """
-    failed = np.isnan(values[0]) & ~np.isnan(values).all(axis=0)
-    worst = np.where(failed, 0.0, values[0]) - values[1:] if failed.any() else None
-    return holm_from_leader(values, clusters, seed, worst).told
-
-
-def _place_of(baseline: str | None, screened: Screened) -> int | None:
-    if baseline is None:
-        return None
-    if baseline not in screened.names:
-        raise InputError(
-            f"there is no variant '{plain(baseline)}' that could be the baseline",
-            remedy="name one of the variants that `ragassay plan` lists",
-        )
-    return list(screened.names).index(baseline)
-
-
-def _variants(screened: Screened, on_front: Truths) -> tuple[VariantFigures, ...]:
-    columns = {name: mean_figures(values, screened.clusters) for name, values in screened.measures.items()}
-    columns["tokens"] = mean_figures(screened.tokens, screened.clusters, None)
-    costs = {name: getattr(screened, name) for name in ("latency_p50_s", "latency_p95_s", "index_s")}
-    return tuple(
-        VariantFigures.model_validate(
-            {
-                "name": name,
-                "settings": dict(screened.settings[at]),
-                **{measure: column[at] for measure, column in columns.items()},
-                **{cost: _known(values[at]) for cost, values in costs.items()},
-                "index_bytes": None if (size := _known(screened.index_bytes[at])) is None else round(size),
-                "on_front": bool(on_front[at]),
-            }
-        )
-        for at, name in enumerate(screened.names)
-    )
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
-
-
-def _said(
-    screened: Screened,
-    chosen: ChosenVariant | None,
-    on_front: Truths,
-    going_on: Sequence[str],
-    effects: Sequence[SettingEffect],
-) -> tuple[str, ...]:
-    """The chosen one, its lead, who goes on, the front, what matters and what does not."""
-    if chosen is None:
-        return ("No variant has a value on half of the queries, so that none can be chosen.",)
-    n, others = len(screened.names), sum(on_front)
-    front = f"{others} of {n} variants {'is' if others == 1 else 'are'} on the front of quality, latency and tokens."
-    finalists = f"To answers and games: {listed([plain(name) for name in going_on])}."
-    return (chosen.sentence, *_leads(chosen), finalists, front, *_what_matters(effects))
-
-
-def _what_matters(effects: Sequence[SettingEffect]) -> Iterator[str]:
-    """A sentence for each setting that matters, and one for all others."""
-    yield from (effect.sentence for effect in effects if effect.matters)
-    others = [f"{effect.setting} ({effect.among})" for effect in effects if not effect.matters]
-    if others:
-        yield f"Not told to matter: {listed([plain(other) for other in others])}."
-
-
-def _leads(chosen: ChosenVariant) -> Iterator[str]:
-    rows = ((chosen.runner_up, chosen.lead), (chosen.baseline, chosen.lead_over_baseline))
-    for place, (other, lead) in enumerate(rows):
-        if other is None or lead is None or lead.before.value is None or lead.after.value is None:
-            continue
-        which = f"{'the baseline' if place else 'the second'}, {plain(other)},"
-        before, after = f"{lead.before.value:.3f}", _lead(lead.after)
-        yield f"Its lead over {which} is {before} on the queries that chose, {after} on others."
-
-
-def _lead(after: Figure) -> str:
-    ends = None in (after.ci_low, after.ci_high)
-    return f"{after.value:.3f}" + ("" if ends else f" ({after.ci_low:.3f} to {after.ci_high:.3f})")
-
-
-AT_TOKENS = "_at_tokens"
 
 
 def check_evidence(workspace: Workspace) -> None:
@@ -262,7 +65,7 @@ def screen(workspace: Workspace) -> StageOutcome:
         raise _without_evidence(workspace)
     screened = screened_by(workspace, runs, queries, evidence)
     search = workspace.experiment.search_settings
-    baseline = _baseline(workspace, search.baseline)
+    baseline = workspace.experiment.variants.named(search.baseline)[0].name if search.baseline else None
     results = screen_results(screened, places=search.finalists, baseline=baseline)
     results = results.model_copy(update={"context_tokens": search.tokens})
     write_json(workspace.screen, results.dump())
@@ -270,11 +73,6 @@ def screen(workspace: Workspace) -> StageOutcome:
     said = [f"{without} of {len(asked)} queries have no evidence and are no part of the figures"] if without else []
     said += left_out(len(every) - len(asked))
     return StageOutcome((*results.said, *said), n_records=len(runs))
-
-
-def _baseline(workspace: Workspace, named: str | None) -> str | None:
-    """The variant that [search] names; of a table with several, the first."""
-    return workspace.experiment.variants.named(named)[0].name if named else None
 
 
 def screened_by(
@@ -285,8 +83,9 @@ def screened_by(
     passages = read_records(workspace.passages, Passage)
     spans = {passage.id: place_of(passage) for passage in passages}
     lengths = {passage.id: passage_tokens(passage) for passage in passages}
-    measures = {name: np.full((len(runs), len(queries)), np.nan) for at in ("", AT_TOKENS) for name in _named(at)}
-    tokens = np.full((len(runs), len(queries)), np.nan)
+    shape = len(runs), len(queries)
+    measures = {name + at: np.full(shape, np.nan) for at in ("", AT_TOKENS) for name in MEASURES}
+    tokens = np.full(shape, np.nan)
     for row, run in enumerate(runs):
         rankings = read_run(workspace.screening / f"{run.variant}.trec")
         for column, query in enumerate(queries):
@@ -296,8 +95,10 @@ def screened_by(
             handed = ranking[: handed_over(ranking, run.k, run.tokens, lengths.__getitem__)]
             fitting = ranking[: handed_over(ranking, None, search.tokens, lengths.__getitem__)]
             tokens[row, column] = sum(map(lengths.__getitem__, handed))
-            _set(measures, "", (row, column), evidence[query.id], [spans[one] for one in handed])
-            _set(measures, AT_TOKENS, (row, column), evidence[query.id], [spans[one] for one in fitting])
+            for at, shown in (("", handed), (AT_TOKENS, fitting)):
+                values = query_values(evidence[query.id], [spans[one] for one in shown])
+                for name, field in MEASURES.items():
+                    measures[name + at][row, column] = np.nan if values is None else getattr(values, field)
     return Screened(
         names=[run.variant for run in runs],
         settings=[run.settings for run in runs],
@@ -305,28 +106,165 @@ def screened_by(
         measures=measures,
         quality=search.measure + (AT_TOKENS if search.at == "tokens" else ""),
         tokens=tokens,
-        latency_p50_s=_column([run.latency_p50_s for run in runs]),
-        latency_p95_s=_column([run.latency_p95_s for run in runs]),
-        index_s=_column([run.index_s for run in runs]),
-        index_bytes=_column([run.index_bytes for run in runs]),
+        **{cost: np.array([getattr(run, cost) for run in runs], np.float64) for cost in COSTS},
     )
 
 
-def _named(at: str) -> list[str]:
-    return [name + at for name in MEASURES]
+def screen_results(
+    screened: Screened, *, places: int = PLACES, baseline: str | None = None, seed: int = SEED
+) -> ScreenResults:
+    """What `screen.json` says. places: how many finalists at most. baseline: a variant that is one of them.
+
+    The order of variants and queries makes no difference but to the order of `variants`. Raises InputError for a
+    baseline that is none of the variants.
+    """
+    if baseline is not None and baseline not in screened.names:
+        problem = f"there is no variant '{plain(baseline)}' that could be the baseline"
+        raise InputError(problem, remedy="name one of the variants that `ragassay plan` lists")
+    at = None if baseline is None else list(screened.names).index(baseline)
+    on_front = front(screened)
+    ranked, worse = screened.ranked, np.zeros(len(screened.names), dtype=bool)
+    if len(ranked):
+        worse[ranked[1:]] = _told(screened.values[ranked], screened.clusters, seed)
+    best = chosen_variant(screened, worse, at, seed)
+    effects = setting_effects(screened.values, crossed(screened.names, screened.settings), screened.clusters)
+    going_on = [screened.names[each] for each in finalists(screened, on_front, places, at)]
+    return ScreenResults(
+        quality=screened.quality,
+        n_queries=len(screened.clusters.queries),
+        n_sections=len(screened.clusters.names),
+        variants=_variants(screened, on_front),
+        finalists=tuple(going_on),
+        chosen=best,
+        effects=effects,
+        said=_said(screened, best, on_front, going_on, effects),
+    )
 
 
-def _set(
-    measures: Mapping[str, Floats],
-    at: str,
-    place: tuple[int, int],
-    pieces: Evidence,
-    handed: Sequence[Span | None],
-) -> None:
-    values = query_values(pieces, handed)
-    for name, field in MEASURES.items():
-        measures[name + at][place] = np.nan if values is None else getattr(values, field)
+def _told(values: Floats, clusters: Clusters, seed: int) -> Truths:
+    """(others,): from which the first of `values` (variants, queries), best first, is told to be better.
+
+    Its own failures count as the worst value, 0, too: they do not pay.
+    """
+    failed = np.isnan(values[0]) & ~np.isnan(values).all(axis=0)
+    worst = np.where(failed, 0.0, values[0]) - values[1:] if failed.any() else None
+    return holm_from_leader(values, clusters, seed, worst).told
 
 
-def _column(values: Sequence[float | None]) -> Floats:
-    return np.array([np.nan if value is None else value for value in values], np.float64)
+def _variants(screened: Screened, on_front: Truths) -> tuple[VariantFigures, ...]:
+    columns = {name: mean_figures(values, screened.clusters) for name, values in screened.measures.items()}
+    columns["tokens"] = mean_figures(screened.tokens, screened.clusters, None)
+    costs = {name: getattr(screened, name) for name in COSTS}
+    found = []
+    for at, name in enumerate(screened.names):
+        known = {cost: None if math.isnan(values[at]) else float(values[at]) for cost, values in costs.items()}
+        row = {"name": name, "settings": dict(screened.settings[at]), "on_front": bool(on_front[at])}
+        if (size := known["index_bytes"]) is not None:
+            known["index_bytes"] = round(size)
+        figures = {measure: column[at] for measure, column in columns.items()}
+        found.append(VariantFigures.model_validate(row | figures | known))
+    return tuple(found)
+
+
+def _said(
+    screened: Screened,
+    chosen: ChosenVariant | None,
+    on_front: Truths,
+    going_on: Sequence[str],
+    effects: Sequence[SettingEffect],
+) -> tuple[str, ...]:
+    """The chosen one, its lead, who goes on, the front, what matters and what does not."""
+    if chosen is None:
+        return ("No variant has a value on half of the queries, so that none can be chosen.",)
+    n, there = len(screened.names), sum(on_front)
+    front = f"{there} of {n} variants {'is' if there == 1 else 'are'} on the front of quality, latency and tokens."
+    finalists = f"To answers and games: {listed([plain(name) for name in going_on])}."
+    matter = [effect.sentence for effect in effects if effect.matters]
+    if others := [f"{effect.setting} ({effect.among})" for effect in effects if not effect.matters]:
+        matter.append(f"Not told to matter: {listed([plain(other) for other in others])}.")
+    return (chosen.sentence, *_leads(chosen), finalists, front, *matter)
+
+
+def _leads(chosen: ChosenVariant) -> Iterator[str]:
+    rows = ((chosen.runner_up, chosen.lead), (chosen.baseline, chosen.lead_over_baseline))
+    for place, (other, lead) in enumerate(rows):
+        if other is None or lead is None or lead.before.value is None or lead.after.value is None:
+            continue
+        which = f"{'the baseline' if place else 'the second'}, {plain(other)},"
+        low, high, after = lead.after.ci_low, lead.after.ci_high, f"{lead.after.value:.3f}"
+        after += "" if low is None or high is None else f" ({low:.3f} to {high:.3f})"
+        yield f"Its lead over {which} is {lead.before.value:.3f} on the queries that chose, {after} on others."
+
+
+ALIKE = 0.95
+"""On this share of the queries two variants have the same value of every measure."""
+SAME = 1e-6
+CHEAPER_SHARE = 2
+"""One place in so many is for a variant that is much cheaper than the best."""
+FEWER_TOKENS, FASTER = 1 / 2, 1 / 10
+"""Of the tokens of the one before it, and of the search time of the best."""
+
+
+def finalists(screened: Screened, on_front: Truths, places: int, baseline: int | None = None) -> list[int]:
+    """Indices of at most `places` variants (at least 1), the baseline first, then by quality.
+
+    The baseline has a place, then the one of highest quality. Up to half of the places go to variants of the front that
+    are much cheaper: the best of those that hand over at most half of its tokens, the best at half of these, and so on,
+    and the best of those that search in a tenth of its time. The rest go to the next by quality. One that is alike to a
+    finalist, finding the same on nearly every query, has no place of its own: there may then be fewer finalists.
+
+    on_front: (variants,), of quality, latency and tokens.
+    """
+    ranked = screened.ranked.tolist()
+    taken: list[int] = [] if baseline is None else [baseline]
+    taken += [at for at in ranked[:1] if at not in taken][: places - len(taken)]
+    sparing, faster, latency = list[int](), list[int](), screened.latency_p50_s
+    tokens = screened.mean_tokens[ranked[0]] if ranked else 0.0
+    for at in (at for at in ranked if on_front[at]):
+        if screened.mean_tokens[at] <= FEWER_TOKENS * tokens:
+            sparing.append(at)
+            tokens = screened.mean_tokens[at]
+        if latency[at] <= FASTER * latency[ranked[0]]:
+            faster.append(at)
+    cheaper = [*sparing[:1], *faster[:1], *sparing[1:]]
+    _fill(taken, cheaper, min(places, len(taken) + places // CHEAPER_SHARE), screened.measures)
+    _fill(taken, ranked, places, screened.measures)
+    rank = {at: place for place, at in enumerate(ranked)}
+    return sorted(taken, key=lambda at: (at != baseline, rank.get(at, len(rank))))
+
+
+def _fill(taken: list[int], candidates: list[int], places: int, measures: Mapping[str, Floats]) -> None:
+    """Add candidates in order that are not yet there, nor alike to one that is, up to `places`."""
+    for at in candidates:
+        if len(taken) >= places:
+            return
+        if at not in taken and not any(alike(at, other, measures) for other in taken):
+            taken.append(at)
+
+
+def alike(one: int, other: int, measures: Mapping[str, Floats]) -> bool:
+    """Whether two variants find the same on `ALIKE` of the queries: all measures agree, or both failed."""
+    pairs = [(values[one], values[other]) for values in measures.values()]
+    same = np.all([(np.abs(a - b) < SAME) | (np.isnan(a) & np.isnan(b)) for a, b in pairs], axis=0)
+    return bool(same.mean() >= ALIKE) if len(same) else False
+
+
+def front(screened: Screened) -> Truths:
+    """(variants,): whether no other is at least as good, as fast and as sparing, and better in one of the three.
+
+    Quality is the mean lead over the field, latency the median in two digits, tokens the mean in whole ones. What is
+    unknown is worse than all that is known; what cannot be ranked is not on the front.
+    """
+    lead = np.where(screened.field.enough, screened.field.lead, np.nan)
+    points = np.stack([-lead, two_digits(screened.latency_p50_s), np.round(screened.mean_tokens)], axis=1)
+    found: Truths = undominated(np.nan_to_num(points, nan=np.inf)) & screened.field.enough
+    return found
+
+
+def undominated(points: Floats) -> Truths:
+    """(points,): whether no other of `points` (points, dimensions) is at most as large in each, smaller in one."""
+    kept = np.ones(len(points), dtype=bool)
+    for at, point in enumerate(points):
+        others = points[kept]
+        kept[at] = not ((others <= point).all(axis=1) & (others < point).any(axis=1)).any()
+    return kept

@@ -1,4 +1,4 @@
-"""What the screening measured: every variant's value on every query, by measure, with its cost."""
+"""What the screening measured: every variant's value on every query, by measure, with its cost; and what it says."""
 
 from __future__ import annotations
 
@@ -21,162 +21,8 @@ from ..statistics.resamples import rounded
 
 UNIT: Range = (0.0, 1.0)
 _AT_ONCE = 2_000_000
-
-
-def mean_figures(
-    values: Floats, clusters: Clusters, limits: Range | None = UNIT, *, difference: bool = False
-) -> list[Figure]:
-    """The mean of each row of `values` (rows, queries), NaN where it has none: those are `n_failed`.
-
-    limits: of a query's value, None where it has none. difference: whether values are paired differences. Rows that
-    lack the same queries are worked out together.
-    """
-    found: dict[int, Figure] = {}
-    known = ~np.isnan(values)
-    alike: dict[bytes, list[int]] = {}
-    for row, there in enumerate(known):
-        alike.setdefault(there.tobytes(), []).append(row)
-    step = max(1, _AT_ONCE // max(1, values.shape[1]))
-    for rows in alike.values():
-        for start in range(0, len(rows), step):
-            part = rows[start : start + step]
-            found |= zip(part, _figures(values[part], known[part[0]], clusters, limits, difference), strict=True)
-    return [found[row] for row in range(len(values))]
-
-
-def _figures(
-    values: Floats,
-    known: Truths,
-    clusters: Clusters,
-    limits: Range | None,
-    difference: bool,
-) -> list[Figure]:
-    """Of rows with a value on the queries of `known`, and on no other."""
-    n, failed = int(known.sum()), int((~known).sum())
-    if not n:
-        return [Figure(value=None, n=0, n_failed=failed) for _ in values]
-    value, low, high = intervals(values[:, known], np.ones(n), clusters.where(known), limits, difference=difference)
-    rows = zip(value.tolist(), low.tolist(), high.tolist(), strict=True)
-    return [rounded(mean, n, failed, *((None, None) if np.isnan(a + b) else (a, b))) for mean, a, b in rows]
-
-
-class VariantFigures(Record):
-    """One variant: its settings, its evidence measures at k and at equal context tokens (0 to 1), and what it costs.
-
-    A measure that was not computed is None. tokens: handed over for a query. on_front: whether no other variant is at
-    least as good, as fast and as sparing, and better in one of the three. latency in s of a search, index_s in s.
-    """
-
-    name: str
-    settings: dict[str, Any]
-    evidence_recall: Figure | None = None
-    evidence_precision: Figure | None = None
-    evidence_iou: Figure | None = None
-    evidence_ndcg: Figure | None = None
-    evidence_mrr: Figure | None = None
-    evidence_recall_at_tokens: Figure | None = None
-    evidence_precision_at_tokens: Figure | None = None
-    evidence_iou_at_tokens: Figure | None = None
-    evidence_ndcg_at_tokens: Figure | None = None
-    evidence_mrr_at_tokens: Figure | None = None
-    tokens: Figure
-    latency_p50_s: float | None = None
-    latency_p95_s: float | None = None
-    index_s: float | None = None
-    index_bytes: int | None = None
-    on_front: bool = False
-
-
-class BeforeAfter(Record):
-    """A figure of what was chosen, as it looks on the queries that chose (`before`) and on queries that did not."""
-
-    before: Figure
-    after: Figure
-
-
-class ChosenVariant(Record):
-    """The variant with the highest quality of all, and what of that remains when others' queries choose.
-
-    before: of `name` on all queries. after: cross-fitted over halves of the source sections (`n_splits` random ones):
-    whatever half of them chooses, on the other half. lead: over the second (`runner_up`; after: the second of the half
-    that chose); lead_over_baseline: None without a baseline, or where it leads. sure: whether the queries tell `name`
-    from each other variant; untold: those they do not tell it from, best first.
-    """
-
-    name: str
-    runner_up: str | None = None
-    baseline: str | None = None
-    mean: BeforeAfter
-    lead: BeforeAfter | None = None
-    lead_over_baseline: BeforeAfter | None = None
-    n_splits: int
-    sure: bool
-    untold: tuple[str, ...] = ()
-    sentence: str
-
-
-class LevelFigures(Record):
-    """One value of a setting. mean: of quality, over the combinations; difference: from the mean of the other values.
-
-    p_holm: two-sided, of a difference of 0, corrected over all effects; None where it is not defined.
-    """
-
-    level: str | int | float | bool | None
-    mean: Figure
-    difference: Figure
-    p_holm: float | None
-
-
-class SettingEffect(Record):
-    """What a setting does, averaged over the other settings.
-
-    among: the kind of retriever, or `all` for the kind itself. n_combinations: of the other settings, those that exist
-    with each of these levels and so are counted; n_variants: how many variants that is. spread: the highest mean less
-    the lowest. matters: whether some level is told from the others.
-    """
-
-    among: str
-    setting: str
-    levels: tuple[LevelFigures, ...]
-    n_combinations: int
-    n_variants: int
-    spread: float | None
-    matters: bool
-    sentence: str
-
-
-class ScreenResults(Record):
-    """The screening. quality: the measure that chose. said: what it comes to, in sentences, the weightiest first.
-
-    context_tokens: the context at which chunkings meet, in the measures that end in `_at_tokens`.
-    """
-
-    quality: str
-    n_queries: int
-    n_sections: int
-    context_tokens: int | None = None
-    variants: tuple[VariantFigures, ...]
-    finalists: tuple[str, ...]
-    chosen: ChosenVariant | None
-    effects: tuple[SettingEffect, ...] = ()
-    said: tuple[str, ...] = ()
-
-
-def read_runs(workspace: Workspace, queries: Sequence[Query]) -> list[VariantRun]:
-    """The variants of `screening.jsonl`, all run on as many queries as these.
-
-    A query asked since has no rankings, which is no failure to find. Raises InputError for other numbers.
-    """
-    runs = read_records(workspace.screening_runs, VariantRun)
-    if other := [run for run in runs if run.n != len(queries)]:
-        problem = f"{other[0].variant} was run on {other[0].n:,} queries, and there are {len(queries):,} now"
-        raise InputError(problem, file=workspace.screening_runs, remedy="run `ragassay screen` again")
-    return runs
-
-
 FEWEST_VALUES = 0.5
 """The share of the queries on which a variant must have a value to be ranked among the others."""
-
 _DIGITS = 9
 
 
@@ -281,3 +127,148 @@ def two_digits(values: Floats) -> Floats:
         unit = 10.0 ** (np.floor(np.log10(np.abs(values))) - 1)
         rounded: Floats = np.where(values == 0, 0.0, np.round(values / unit) * unit)
     return rounded
+
+
+def mean_figures(
+    values: Floats, clusters: Clusters, limits: Range | None = UNIT, *, difference: bool = False
+) -> list[Figure]:
+    """The mean of each row of `values` (rows, queries), NaN where it has none: those are `n_failed`.
+
+    limits: of a query's value, None where it has none. difference: whether values are paired differences. Rows that
+    lack the same queries are worked out together.
+    """
+    found: dict[int, Figure] = {}
+    known = ~np.isnan(values)
+    alike: dict[bytes, list[int]] = {}
+    for row, there in enumerate(known):
+        alike.setdefault(there.tobytes(), []).append(row)
+    step = max(1, _AT_ONCE // max(1, values.shape[1]))
+    for rows in alike.values():
+        for start in range(0, len(rows), step):
+            part = rows[start : start + step]
+            found |= zip(part, _figures(values[part], known[part[0]], clusters, limits, difference), strict=True)
+    return [found[row] for row in range(len(values))]
+
+
+def _figures(values: Floats, known: Truths, clusters: Clusters, limits: Range | None, difference: bool) -> list[Figure]:
+    """Of rows with a value on the queries of `known`, and on no other."""
+    n, failed = int(known.sum()), int((~known).sum())
+    if not n:
+        return [Figure(value=None, n=0, n_failed=failed) for _ in values]
+    value, low, high = intervals(values[:, known], np.ones(n), clusters.where(known), limits, difference=difference)
+    rows = zip(value.tolist(), low.tolist(), high.tolist(), strict=True)
+    return [rounded(mean, n, failed, *((None, None) if np.isnan(a + b) else (a, b))) for mean, a, b in rows]
+
+
+def read_runs(workspace: Workspace, queries: Sequence[Query]) -> list[VariantRun]:
+    """The variants of `screening.jsonl`, all run on as many queries as these.
+
+    A query asked since has no rankings, which is no failure to find. Raises InputError for other numbers.
+    """
+    runs = read_records(workspace.screening_runs, VariantRun)
+    if other := [run for run in runs if run.n != len(queries)]:
+        problem = f"{other[0].variant} was run on {other[0].n:,} queries, and there are {len(queries):,} now"
+        raise InputError(problem, file=workspace.screening_runs, remedy="run `ragassay screen` again")
+    return runs
+
+
+class VariantFigures(Record):
+    """One variant: its settings, its evidence measures at k and at equal context tokens (0 to 1), and what it costs.
+
+    A measure that was not computed is None. tokens: handed over for a query. on_front: whether no other variant is at
+    least as good, as fast and as sparing, and better in one of the three. latency in s of a search, index_s in s.
+    """
+
+    name: str
+    settings: dict[str, Any]
+    evidence_recall: Figure | None = None
+    evidence_precision: Figure | None = None
+    evidence_iou: Figure | None = None
+    evidence_ndcg: Figure | None = None
+    evidence_mrr: Figure | None = None
+    evidence_recall_at_tokens: Figure | None = None
+    evidence_precision_at_tokens: Figure | None = None
+    evidence_iou_at_tokens: Figure | None = None
+    evidence_ndcg_at_tokens: Figure | None = None
+    evidence_mrr_at_tokens: Figure | None = None
+    tokens: Figure
+    latency_p50_s: float | None = None
+    latency_p95_s: float | None = None
+    index_s: float | None = None
+    index_bytes: int | None = None
+    on_front: bool = False
+
+
+class BeforeAfter(Record):
+    """A figure of what was chosen, as it looks on the queries that chose (`before`) and on queries that did not."""
+
+    before: Figure
+    after: Figure
+
+
+class ChosenVariant(Record):
+    """The variant with the highest quality of all, and what of that remains when others' queries choose.
+
+    before: of `name` on all queries. after: cross-fitted over halves of the source sections (`n_splits` random ones):
+    whatever half of them chooses, on the other half. lead: over the second (`runner_up`; after: the second of the half
+    that chose); lead_over_baseline: None without a baseline, or where it leads. sure: whether the queries tell `name`
+    from each other variant; untold: those they do not tell it from, best first.
+    """
+
+    name: str
+    runner_up: str | None = None
+    baseline: str | None = None
+    mean: BeforeAfter
+    lead: BeforeAfter | None = None
+    lead_over_baseline: BeforeAfter | None = None
+    n_splits: int
+    sure: bool
+    untold: tuple[str, ...] = ()
+    sentence: str
+
+
+class LevelFigures(Record):
+    """One value of a setting. mean: of quality, over the combinations; difference: from the mean of the other values.
+
+    p_holm: two-sided, of a difference of 0, corrected over all effects; None where it is not defined.
+    """
+
+    level: str | int | float | bool | None
+    mean: Figure
+    difference: Figure
+    p_holm: float | None
+
+
+class SettingEffect(Record):
+    """What a setting does, averaged over the other settings.
+
+    among: the kind of retriever, or `all` for the kind itself. n_combinations: of the other settings, those that exist
+    with each of these levels and so are counted; n_variants: how many variants that is. spread: the highest mean less
+    the lowest. matters: whether some level is told from the others.
+    """
+
+    among: str
+    setting: str
+    levels: tuple[LevelFigures, ...]
+    n_combinations: int
+    n_variants: int
+    spread: float | None
+    matters: bool
+    sentence: str
+
+
+class ScreenResults(Record):
+    """The screening. quality: the measure that chose. said: what it comes to, in sentences, the weightiest first.
+
+    context_tokens: the context at which chunkings meet, in the measures that end in `_at_tokens`.
+    """
+
+    quality: str
+    n_queries: int
+    n_sections: int
+    context_tokens: int | None = None
+    variants: tuple[VariantFigures, ...]
+    finalists: tuple[str, ...]
+    chosen: ChosenVariant | None
+    effects: tuple[SettingEffect, ...] = ()
+    said: tuple[str, ...] = ()

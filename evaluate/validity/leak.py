@@ -24,8 +24,6 @@ from ..screening.screened import mean_figures
 from .questions import Measured, Question, Reading, asked_by_people, group_difference, slopes, written
 from .records import FEWEST, NO_SCREENING, Interaction, Leak, QuestionOverlap, Third, shown
 
-SHARED, RUN, RUN_SHARE = "shared", "run", "run_share"
-
 
 class Overlap(NamedTuple):
     """shared: of the question's content words, 0 to 1. run: the longest common n-gram in words, two characters of a
@@ -40,25 +38,20 @@ def overlap(question: str, text: str, reading: Reading) -> Overlap:
     """Of a question with a text; nothing with an empty one."""
     content, asked, there = reading.content(question), reading.words(question), reading.words(text)
     shared = len(content & reading.content(text)) / len(content) if content else 0.0
-    at, size = _longest_run(asked, there)
-    return Overlap(shared, _length(asked[at : at + size]), _length(asked[at : at + size]) / max(1.0, _length(asked)))
-
-
-def _longest_run(asked: Sequence[str], there: Sequence[str]) -> tuple[int, int]:
     match = SequenceMatcher(None, there, asked, autojunk=False).find_longest_match()
-    return match.b, match.size
+    run = _length(asked[match.b : match.b + match.size])
+    return Overlap(shared, run, run / max(1.0, _length(asked)))
 
 
 def _length(words: Sequence[str]) -> float:
-    return sum(0.5 if len(word) == 1 and _wide(word) else 1.0 for word in words)
-
-
-def _wide(character: str) -> bool:
-    """Whether it is of a script that is written without spaces, or of Hangul, which readers cut likewise."""
-    return unicodedata.category(character) == "Lo" and unicodedata.name(character, "").startswith(_SCRIPTS)
-
-
-_SCRIPTS = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "MYANMAR", "KHMER")
+    """In words; a character of a script that is written without spaces, or of Hangul, which readers cut likewise, is
+    half of one."""
+    scripts = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "MYANMAR", "KHMER")
+    half = (
+        len(word) == 1 and unicodedata.category(word) == "Lo" and unicodedata.name(word, "").startswith(scripts)
+        for word in words
+    )
+    return sum(0.5 if one else 1.0 for one in half)
 
 
 COPIED_WORDS, COPIED_SHARE = 6, 0.6
@@ -80,7 +73,11 @@ def leak(questions: Sequence[Question], experts: Sequence[str], measured: Measur
     figures = _in_evidence(list(rows.values()), len(ours) - len(rows), clusters)
     figures |= _beside_people(best, theirs, [q.cluster for q in ours])
     shared = {name: row.shared for name, row in rows.items()}
-    thirds, interactions, open_ = _by_overlap(shared, measured)
+    thirds, interactions, unsaid = _by_overlap(shared, measured)
+    if not people:
+        unsaid = ("There are no people's questions (questions.txt) whose overlap could be the measure.", *unsaid)
+    if not figures["shared_evidence"].n:
+        unsaid = ("No written question has evidence to be held against.", *unsaid)
     return Leak(
         figures=figures,
         thirds=thirds,
@@ -88,7 +85,7 @@ def leak(questions: Sequence[Question], experts: Sequence[str], measured: Measur
         questions=tuple(QuestionOverlap(id=name, **row._asdict()) for name, row in rows.items()),
         said=tuple(_said(figures, thirds)),
         warnings=tuple(_warnings(figures, thirds, interactions)),
-        abstained=" ".join((*_unsaid(figures, len(people)), *open_)) or None,
+        abstained=" ".join(unsaid) or None,
     )
 
 
@@ -98,13 +95,11 @@ def is_copied(row: Overlap) -> bool:
 
 
 def _in_evidence(rows: Sequence[Overlap], n_failed: int, clusters: Clusters) -> dict[str, Figure]:
-    columns = {
-        "shared_evidence": [row.shared for row in rows],
-        "run_share_evidence": [row.run_share for row in rows],
-        "copied": [float(is_copied(row)) for row in rows],
-    }
-    found = dict(zip(columns, mean_figures(_table(columns), clusters), strict=True))
-    (found["run_evidence"],) = mean_figures(_table({"": [row.run for row in rows]}), clusters, None)
+    table = np.array([(row.shared, row.run_share, is_copied(row), row.run) for row in rows], dtype=np.float64)
+    table = table.reshape(len(rows), 4).T
+    names = ("shared_evidence", "run_share_evidence", "copied", "run_evidence")
+    means = [*mean_figures(table[:3], clusters), *mean_figures(table[3:], clusters, None)]
+    found = dict(zip(names, means, strict=True))
     return {name: figure.model_copy(update={"n_failed": n_failed}) for name, figure in found.items()}
 
 
@@ -112,7 +107,7 @@ def _beside_people(best: Sequence[Overlap], theirs: Sequence[Overlap], names: Se
     """The overlaps with the first passage, of both sides, and their differences."""
     together = clusters_of_rows([*names, *(f"person {place}" for place, _ in enumerate(theirs))])
     measures = {"shared_best": "shared", "run_share_best": "run_share"}
-    both = _table({name: [getattr(row, field) for row in (*best, *theirs)] for name, field in measures.items()})
+    both = np.array([[getattr(row, field) for row in (*best, *theirs)] for field in measures.values()])
     ours = np.arange(both.shape[1]) < len(best)
     found = dict(zip(measures, mean_figures(both[:, ours], together.where(ours)), strict=True))
     if theirs:
@@ -166,21 +161,14 @@ def _thirds(part: Measured, x: Floats) -> tuple[Third, ...]:
 
 
 def _interactions(part: Measured, x: Floats, n_failed: int) -> tuple[Interaction, ...]:
-    pairs = list(combinations(range(len(part.family_names)), 2))
+    values, names = part.by_family, part.family_names
+    pairs = list(combinations(range(len(names)), 2))
     if not pairs:
         return ()
-    values, names = part.by_family, part.family_names
     first, second = (list(side) for side in zip(*pairs, strict=True))
     found = slopes(values[first] - values[second], x, part.clusters, n_failed)
     rows = zip(pairs, found.figures(), found.told(len(pairs)).tolist(), strict=True)
     return tuple(Interaction(family=names[a], other=names[b], figure=f, told=told) for (a, b), f, told in rows)
-
-
-def _unsaid(figures: Mapping[str, Figure], n_people: int) -> Iterator[str]:
-    if not figures["shared_evidence"].n:
-        yield "No written question has evidence to be held against."
-    if not n_people:
-        yield "There are no people's questions (questions.txt) whose overlap could be the measure."
 
 
 def _said(figures: Mapping[str, Figure], thirds: Sequence[Third]) -> Iterator[str]:
@@ -196,7 +184,7 @@ def _said(figures: Mapping[str, Figure], thirds: Sequence[Third]) -> Iterator[st
             f"{shown(figures['real_shared_best'])}: a difference of {shown(figures['difference_shared_best'])}."
         )
     if thirds:
-        low, high = _best(thirds[0]), _best(thirds[-1])
+        low, high = (listed(list(map(plain, third.best))) for third in (thirds[0], thirds[-1]))
         yield f"The best family is {low} where questions share least with their evidence, {high} where most."
 
 
@@ -215,27 +203,12 @@ def _warnings(
             way = "more" if gap.ci_low > 0 else "less" if gap.ci_high < 0 else ""
             if way and abs(gap.value) >= NOTABLE:
                 yield f"Written questions overlap {way} with passages than people's, by {what}: {shown(gap)}."
-    if thirds and (told := _told_of_winners(thirds[0].best, thirds[-1].best, interactions)):
+    low, high = (set(thirds[0].best), set(thirds[-1].best)) if thirds else (set[str](), set[str]())
+    # A family that leads at one end of overlap and one that leads at the other, if their interaction is told.
+    ends = [(one, {one.family, one.other}) for one in interactions if one.told and not low & high]
+    if told := next((one for one, pair in ends if pair & low and pair & high), None):
+        few, much = (listed(list(map(plain, third.best))) for third in (thirds[0], thirds[-1]))
         yield (
-            f"The winner changes with overlap: {_best(thirds[0])} leads where questions share little with their "
-            f"evidence, {_best(thirds[-1])} where they share much (difference of slopes {shown(told.figure)})."
+            f"The winner changes with overlap: {few} leads where questions share little with their evidence, {much} "
+            f"where they share much (difference of slopes {shown(told.figure)})."
         )
-
-
-def _told_of_winners(
-    low: Sequence[str], high: Sequence[str], interactions: Sequence[Interaction]
-) -> Interaction | None:
-    """The interaction of a family that leads at one end of overlap and one that leads at the other, if it is told."""
-    if set(low) & set(high):
-        return None
-    ends = [(one, {one.family, one.other}) for one in interactions if one.told]
-    return next((one for one, pair in ends if pair & set(low) and pair & set(high)), None)
-
-
-def _best(third: Third) -> str:
-    return listed([plain(name) for name in third.best])
-
-
-def _table(columns: Mapping[str, Sequence[float]]) -> Floats:
-    rows = [np.array(column, dtype=np.float64) for column in columns.values()]
-    return np.array(rows).reshape(len(rows), -1)

@@ -13,7 +13,6 @@ import numpy as np
 
 from ragassay.arrays import Floats, Ints
 from ragassay.records import Figure
-from ragassay.text import listed, plain
 
 from ..agreement.estimates import bootstrap_interval, draws, rank_interval
 from ..statistics.clustered import estimate
@@ -21,53 +20,7 @@ from ..statistics.orders import loss, pairs, place, rho, tau_b
 from ..statistics.paired_comparison import LEVEL, t_p
 from ..statistics.resamples import rounded
 from .questions import Measured, Question, Scores
-from .records import NO_SCREENING, OrdersBeside, People, above, shown
-from .worth import Worth, worth
-
-# A pair is decided where the paired t-test over the queries, clustered where they share a source, has p below 5%. There
-# is no correction for the number of pairs: what is asked is not whether some pair differs, but how one set of queries
-# does what another does.
-
-
-class Shares(NamedTuple):
-    """n: pairs that people's queries decide. found: how many of them the other set decides too. opposite: of those, how
-    many the other way round."""
-
-    n: int
-    found: int
-    opposite: int
-
-    @property
-    def decided(self) -> float:
-        """The share found; NaN where there is none to be found."""
-        return self.found / self.n if self.n else np.nan
-
-    @property
-    def contradicted(self) -> float:
-        """The share of those found that is opposite; NaN where none was found."""
-        return self.opposite / self.found if self.found else np.nan
-
-
-def decisions(scores: Scores, weights: Ints | None = None) -> Floats:
-    """(pairs,): 1 where the first of two is decided to be better, -1 the second, 0 where it is left open.
-
-    weights: (clusters,) how often each cluster was drawn; each once by default. A pair without any spread is open.
-    """
-    first, second = pairs(len(scores.values))
-    drawn = np.arange(scores.n_clusters) if weights is None else np.repeat(np.arange(scores.n_clusters), weights)
-    sizes = scores.clusters.sizes[drawn]
-    found = estimate((scores.sums[first] - scores.sums[second])[:, drawn], sizes)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        p = t_p(found, int(sizes.sum()))
-    return np.where(p < LEVEL, np.sign(found.value), 0.0)
-
-
-def shares(people: Floats, other: Floats) -> Shares:
-    """From what both decide, (pairs,) each."""
-    of_people = people != 0
-    both = of_people & (other != 0)
-    return Shares(int(of_people.sum()), int(both.sum()), int((both & (people != other)).sum()))
-
+from .records import NO_SCREENING, OrdersBeside, People, Worth, above, few, shown
 
 FEWEST_PEOPLE = 10
 """Questions of either kind, and half as many clusters, below which the two orders are not compared."""
@@ -169,9 +122,9 @@ def _figures(one: _Drawn, other: _Drawn, n: int, n_units: int) -> dict[str, Figu
         return rounded(value, n, 0, *rank_interval(value, function(one.drawn, other.drawn), n_units))
 
     def of_chosen(function: Callable[[Floats, Floats], Floats], low: float, high: float) -> Figure:
-        return _clipped(float(function(one.means, other.means)), function(one.drawn, other.drawn), low, high, n)
+        return clipped(float(function(one.means, other.means)), function(one.drawn, other.drawn), low, high, n)
 
-    def _clipped(value: float, drawn: Floats, low: float, high: float, count: int) -> Figure:
+    def clipped(value: float, drawn: Floats, low: float, high: float, count: int) -> Figure:
         if np.isnan(value):
             return Figure(value=None, n=count)
         ends = bootstrap_interval(value, drawn, n_units, bounded=False)
@@ -185,8 +138,8 @@ def _figures(one: _Drawn, other: _Drawn, n: int, n_units: int) -> dict[str, Figu
         "rho": order(rho),
         "loss": of_chosen(loss, 0.0, 1.0),
         "place": of_chosen(place, 1.0, float(n)),
-        "decided": _clipped(now.decided, both["decided"], 0.0, 1.0, now.n),
-        "contradicted": _clipped(now.contradicted, both["contradicted"], 0.0, 1.0, now.found),
+        "decided": clipped(now.decided, both["decided"], 0.0, 1.0, now.n),
+        "contradicted": clipped(now.contradicted, both["contradicted"], 0.0, 1.0, now.found),
     }
 
 
@@ -212,7 +165,7 @@ def _said(one: OrdersBeside) -> Iterator[str]:
         f"{shown(figures['decided'])}, and of those {shown(figures['contradicted'])} the other way round."
     )
     yield (
-        f"Written questions choose {_few(one.best_written)}, people's {_few(one.best_real)}: that loses "
+        f"Written questions choose {few(one.best_written)}, people's {few(one.best_real)}: that loses "
         f"{shown(figures['loss'])} by people's questions, where it stands at place {shown(figures['place'])}."
     )
     if one.worth is not None and one.worth.value is not None:
@@ -228,5 +181,160 @@ def _warnings(one: OrdersBeside) -> Iterator[str]:
         yield f"Written questions contradict people's in {shown(wrong)} of the pairs that both decide."
 
 
-def _few(names: Sequence[str]) -> str:
-    return f"one of {len(names)} that are level" if len(names) > 3 else listed([plain(name) for name in names])
+class Shares(NamedTuple):
+    """n: pairs that people's queries decide. found: how many of them the other set decides too. opposite: of those, how
+    many the other way round."""
+
+    n: int
+    found: int
+    opposite: int
+
+    @property
+    def decided(self) -> float:
+        """The share found; NaN where there is none to be found."""
+        return self.found / self.n if self.n else np.nan
+
+    @property
+    def contradicted(self) -> float:
+        """The share of those found that is opposite; NaN where none was found."""
+        return self.opposite / self.found if self.found else np.nan
+
+
+def decisions(scores: Scores, weights: Ints | None = None) -> Floats:
+    """(pairs,): 1 where the first of two is decided to be better, -1 the second, 0 where it is left open.
+
+    Decided is what has p below 5% in the paired t-test over the queries, clustered where they share a source. There is
+    no correction for the number of pairs: what is asked is not whether some pair differs, but how one set of queries
+    does what another does. A pair without any spread is open. weights: (clusters,) how often each cluster was drawn;
+    each once by default.
+    """
+    first, second = pairs(len(scores.values))
+    drawn = np.arange(scores.n_clusters) if weights is None else np.repeat(np.arange(scores.n_clusters), weights)
+    sizes = scores.clusters.sizes[drawn]
+    found = estimate((scores.sums[first] - scores.sums[second])[:, drawn], sizes)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        p = t_p(found, int(sizes.sum()))
+    return np.where(p < LEVEL, np.sign(found.value), 0.0)
+
+
+def shares(people: Floats, other: Floats) -> Shares:
+    """From what both decide, (pairs,) each."""
+    of_people = people != 0
+    both = of_people & (other != 0)
+    return Shares(int(of_people.sum()), int(both.sum()), int((both & (people != other)).sum()))
+
+
+# How many of people's queries the set is worth.
+SMALLEST, N_SIZES = 5, 12
+WHOLE_SPLITS, WHOLE_RESAMPLES, RESAMPLED_SPLITS = 2000, 200, 50
+
+
+def worth(
+    people: Scores,
+    written: Mapping[str, Scores],
+    seed: int,
+    resamples: int = WHOLE_RESAMPLES,
+    splits: int = WHOLE_SPLITS,
+) -> dict[str, tuple[Worth, Worth]]:
+    """Kind of question to what its questions are worth by tau, and by the loss of the retriever chosen.
+
+    A sample of n of people's queries is set against the rest of them, which are the truth for it, and the written set
+    against the same rest. n is where the sample, on average, comes as near to the truth as the written set does: by
+    tau, or by what choosing the best retriever loses. No query is in sample and truth at once, and n goes up to half of
+    them.
+
+    The interval holds each n at which the two cannot be told apart: the mean difference at n, plus and minus Student's
+    quantile times its standard error, from resampling both sets, crosses 0 there. A query drawn several times is on one
+    side only, with all its copies.
+    """
+    sizes = sample_sizes(people.n)
+    means = {kind: scores.means for kind, scores in written.items()}
+    found = _leads(people, np.ones(people.n, np.intp), means, sizes, splits, seed)
+    drawn_means = {k: of.drawn_means(draws(of.n_clusters, resamples, seed + 1)) for k, of in written.items()}
+    drawn = [
+        _leads(people, weights, {k: of[b] for k, of in drawn_means.items()}, sizes, RESAMPLED_SPLITS, seed + b)
+        for b, weights in enumerate(draws(people.n, resamples, seed).astype(np.intp))
+    ]
+    told = {}
+    for kind, scores in written.items():
+        leads = zip(found[kind], np.array([row[kind] for row in drawn]).swapaxes(0, 1), strict=True)
+        by_tau, by_loss = (_worth_at(sizes, lead, of_draws, people, scores) for lead, of_draws in leads)
+        told[kind] = by_tau, by_loss
+    return told
+
+
+def sample_sizes(n: int) -> Ints:
+    """From 5 to half of `n` queries, evenly on the logarithm."""
+    return np.unique(np.round(np.geomspace(SMALLEST, n // 2, N_SIZES)).astype(np.intp))
+
+
+def crossing(sizes: Ints, lead: Floats) -> float | None:
+    """Where `lead` first comes to 0 from below, linearly on the logarithm of sizes; None where it never does.
+
+    The first size where it is not below 0 there already.
+    """
+    reached = np.flatnonzero(lead >= 0)
+    if not len(reached):
+        return None
+    if not (k := int(reached[0])):
+        return float(sizes[0])
+    share = -lead[k - 1] / (lead[k] - lead[k - 1])
+    return float(np.exp(np.log(sizes[k - 1]) + share * np.log(sizes[k] / sizes[k - 1])))
+
+
+def _leads(
+    people: Scores, weights: Ints, written: Mapping[str, Floats], sizes: Ints, splits: int, seed: int
+) -> dict[str, Floats]:
+    """Kind to by how much samples do better than the written set, below 0 where worse: (2, sizes), by tau and by loss.
+
+    weights: (queries,) how often each of people's is there; written: kind to means. NaN where no lead is defined.
+    """
+    generator = np.random.default_rng(seed)
+    found: dict[str, list[list[float]]] = {kind: [] for kind in written}
+    for size in sizes.tolist():
+        sample, truth = _split(people, weights, size, splits, generator)
+        own = tau_b(sample, truth), loss(truth, sample)
+        for kind, means in written.items():
+            leads = own[0] - tau_b(means, truth), loss(truth, means) - own[1]
+            known = [lead[np.isfinite(lead)] for lead in leads]
+            found[kind].append([float(lead.mean()) if len(lead) else np.nan for lead in known])
+    return {kind: np.array(rows).T for kind, rows in found.items()}
+
+
+def _split(
+    people: Scores, weights: Ints, size: int, splits: int, generator: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """(splits, retrievers) twice: the means of a random sample of about `size` queries, and those of the rest.
+
+    Exactly `size` where every query is there once.
+    """
+    there = np.flatnonzero(weights)
+    order = there[generator.random((splits, len(there))).argsort(axis=1)]
+    taken = np.cumsum(weights[order], axis=1)
+    taken = (taken <= size) | (taken == taken[:, :1])
+    counts = np.zeros((splits, people.n))
+    np.put_along_axis(counts, order, np.where(taken, weights[order], 0).astype(np.float64), axis=1)
+    rest = weights - counts
+    means = [part @ people.values.T / part.sum(axis=1, keepdims=True) for part in (counts, rest)]
+    return means[0], means[1]
+
+
+def _worth_at(sizes: Ints, lead: Floats, drawn: Floats, people: Scores, written: Scores) -> Worth:
+    from scipy.special import stdtrit
+
+    sides = {"n": people.n, "n_failed": people.n_failed, "smallest": int(sizes[0]), "largest": int(sizes[-1])}
+    if not np.isfinite(lead).all():
+        return Worth(value=None, **sides)
+    df = min(people.n, written.n_clusters) - 1
+    reach = float(stdtrit(df, 0.975)) * np.nanstd(drawn, axis=0) if df > 0 else np.full(len(sizes), np.inf)
+    value, low, high = crossing(sizes, lead), crossing(sizes, lead + reach), crossing(sizes, lead - reach)
+    bound: Literal["fewer than", "more than"] | None = None
+    if value is None or lead[0] >= 0:
+        bound = "more than" if value is None else "fewer than"
+    return Worth(
+        value=round(value, 1) if value is not None else float(sizes[-1]),
+        bound=bound,
+        ci_low=None if low is None or low <= sizes[0] else round(low, 1),
+        ci_high=None if high is None else round(high, 1),
+        **sides,
+    )

@@ -1,4 +1,4 @@
-"""Realism: do written questions look like people's, do they all begin alike, do they repeat people's?"""
+"""Realism, do written questions look like people's; and coverage, what of the corpus are they about?"""
 
 from __future__ import annotations
 
@@ -41,19 +41,21 @@ def realism(
         (figures["copies"],) = mean_figures(np.array([[float(q.id in copied) for q in ours]]), clusters)
     if people and reading.apart and (area := reading.apart(people, [q.text for q in ours])):
         figures["auc_with_meaning"] = area
-    found = Realism(check=check, opening=opening, figures=figures, copies=copies)
-    return found.model_copy(
-        update={
-            "said": tuple(_said(found)),
-            "warnings": tuple(_warnings(found)),
-            "abstained": " ".join(_unsaid(check, len(people))) or None,
-        }
-    )
+    unsaid = None
+    if not people:
+        unsaid = "There are no people's questions (questions.txt) to hold the written ones against."
+    elif check is None:
+        unsaid = 'Whether a classifier tells the two apart is not known: that is found with style = "need".'
+    elif check.auc is None:
+        unsaid = "There are too few questions for a classifier to tell the two apart, or not to."
+    found = Realism(check=check, opening=opening, figures=figures, copies=copies, abstained=unsaid)
+    return found.model_copy(update={"said": tuple(_said(found)), "warnings": tuple(_warnings(found))})
 
 
 def _openings(ours: Sequence[Question], people: Sequence[str], reading: Reading) -> tuple[str, dict[str, Figure]]:
     """The beginning that most written questions have, and its share; of people's, the share of theirs."""
-    sides = [[_opening(text, reading) for text in texts] for texts in ([q.text for q in ours], people)]
+    texts = [q.text for q in ours], people
+    sides = [[" ".join(reading.words(text)[:OPENING]) for text in side] for side in texts]
     commonest = [Counter(side).most_common(1)[0][0] if side else "" for side in sides]
     values = np.array([[float(one == most) for side, most in zip(sides, commonest, strict=True) for one in side]])
     clusters = clusters_of_rows([*(q.cluster for q in ours), *(f"person {place}" for place, _ in enumerate(people))])
@@ -63,10 +65,6 @@ def _openings(ours: Sequence[Question], people: Sequence[str], reading: Reading)
         found["real_opening"] = mean_figures(values[:, ~mine], clusters.where(~mine))[0]
         found["difference_opening"] = group_difference(values, mine, clusters).figures()[0]
     return commonest[0], found
-
-
-def _opening(text: str, reading: Reading) -> str:
-    return " ".join(reading.words(text)[:OPENING])
 
 
 def _copies(ours: Sequence[Question], people: Sequence[str], reading: Reading) -> tuple[NearCopy, ...]:
@@ -84,15 +82,6 @@ def _copies(ours: Sequence[Question], people: Sequence[str], reading: Reading) -
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     """What both have by what either has, 0 to 1; 0 of nothing."""
     return len(one & other) / len(one | other) if one | other else 0.0
-
-
-def _unsaid(check: QuestionsCheck | None, n_people: int) -> Iterator[str]:
-    if not n_people:
-        yield "There are no people's questions (questions.txt) to hold the written ones against."
-    elif check is None:
-        yield 'Whether a classifier tells the two apart is not known: that is found with style = "need".'
-    elif check.auc is None:
-        yield "There are too few questions for a classifier to tell the two apart, or not to."
 
 
 def _said(found: Realism) -> Iterator[str]:
@@ -126,9 +115,6 @@ def _warnings(found: Realism) -> Iterator[str]:
         yield f"{len(found.copies)} of the written questions nearly repeat one of people's, which were their examples."
 
 
-NAMED = 3
-
-
 class Corpus(NamedTuple):
     """sections: id to where it stands. pages: (document, page) to where it stands; what was left out is not in it."""
 
@@ -156,7 +142,8 @@ def coverage(
     ours = written(questions)
     if not ours:
         return Coverage(abstained="No question was written by a model.")
-    duplicates = _duplicates(ours, reading)
+    contents = combinations([(q.id, reading.content(q.text)) for q in ours], 2)
+    duplicates = tuple((a, b) for (a, one), (b, other) in contents if jaccard(one, other) >= NEAR)
     figures = _shares(ours, [span for q in ours for span in evidence.get(q.id, ())], corpus)
     repeated = {one for pair in duplicates for one in pair}
     clusters = clusters_of_rows([q.cluster for q in ours])
@@ -175,44 +162,38 @@ def coverage(
 
 def _shares(ours: Sequence[Question], spans: Sequence[Span], corpus: Corpus) -> dict[str, Figure]:
     """Counted shares of the corpus, n of what they are shares of."""
+
+    def share(part: int, whole: int) -> Figure:
+        return Figure(value=round(min(1.0, part / whole), 9) if whole else None, n=whole)
+
+    def meet(one: Span, other: Span) -> bool:
+        return one.doc == other.doc and one.start < other.end and other.start < one.end
+
     about = {q.section for q in ours if q.section in corpus.sections}
     docs = {q.doc for q in ours} | {span.doc for span in spans}
     lengths = {name: span.end - span.start for name, span in corpus.sections.items()}
-    on = {page for page, place in corpus.pages.items() if any(_meet(place, span) for span in spans)}
+    on = {page for page, place in corpus.pages.items() if any(meet(place, span) for span in spans)}
     n_evidence = sum(span.end - span.start for span in merged(spans))
     n_characters = sum(corpus.documents.values())
     return {
-        "documents": _share(len(docs & corpus.documents.keys()), len(corpus.documents)),
-        "sections": _share(len(about), len(corpus.sections)),
-        "characters": _share(sum(lengths[name] for name in about), sum(lengths.values())),
-        "pages": _share(len(on), len(corpus.pages)),
-        "evidence_characters": _share(n_evidence, n_characters),
+        "documents": share(len(docs & corpus.documents.keys()), len(corpus.documents)),
+        "sections": share(len(about), len(corpus.sections)),
+        "characters": share(sum(lengths[name] for name in about), sum(lengths.values())),
+        "pages": share(len(on), len(corpus.pages)),
+        "evidence_characters": share(n_evidence, n_characters),
     }
-
-
-def _share(part: int, whole: int) -> Figure:
-    return Figure(value=round(min(1.0, part / whole), 9) if whole else None, n=whole)
-
-
-def _meet(one: Span, other: Span) -> bool:
-    return one.doc == other.doc and one.start < other.end and other.start < one.end
 
 
 def _asked(ours: Sequence[Question], field: str, expected: Mapping[str, float]) -> tuple[Asked, ...]:
     """The share of each value of a field, those that were asked for first; nothing where no question has one."""
     labels = [str(getattr(question, field)) for question in ours]
     n = Counter(label for label in labels if label)
-    names = list(dict.fromkeys([*(name for name in expected), *sorted(n)])) if n else []
-    if not names:
+    if not n:
         return ()
+    names = list(dict.fromkeys([*expected, *sorted(n)]))
     table = np.array([[float(label == name) for label in labels] for name in names])
     found = mean_figures(table, clusters_of_rows([question.cluster for question in ours]))
     return tuple(Asked(name=name, share=f, expected=expected.get(name)) for name, f in zip(names, found, strict=True))
-
-
-def _duplicates(ours: Sequence[Question], reading: Reading) -> tuple[tuple[str, str], ...]:
-    rows = [(question.id, reading.content(question.text)) for question in ours]
-    return tuple((a, b) for (a, one), (b, other) in combinations(rows, 2) if jaccard(one, other) >= NEAR)
 
 
 def _coverage_said(found: Coverage) -> Iterator[str]:
@@ -224,8 +205,8 @@ def _coverage_said(found: Coverage) -> Iterator[str]:
         f"{shares['pages']} of {of['pages']} pages and is {shares['evidence_characters']} of the text."
     )
     if found.duplicates:
-        pairs = ", ".join(f"{plain(a)} and {plain(b)}" for a, b in found.duplicates[:NAMED])
-        more = ", …" if len(found.duplicates) > NAMED else ""
+        pairs = ", ".join(f"{plain(a)} and {plain(b)}" for a, b in found.duplicates[:3])
+        more = ", …" if len(found.duplicates) > 3 else ""
         yield f"{len(found.duplicates)} pairs of them ask nearly the same ({pairs}{more})."
 
 

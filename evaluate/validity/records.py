@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
 
 from ragassay.records import Figure, QuestionsCheck, Record
+from ragassay.text import listed, plain
 
-from ..results import Part as Part
-from .worth import Worth
+from ..results import Part
 
 
 class QuestionOverlap(Record):
@@ -171,6 +172,23 @@ class Authors(Part):
     figures: dict[str, Figure] = Field(default_factory=dict)
 
 
+class Worth(Record):
+    """value: so many of people's queries; where `bound` is set it is a limit, and the set is worth fewer or more.
+
+    n: of people's queries, drawn from. An end is None where it lies beyond `smallest` or `largest`, the sizes tried.
+    All is None for a set that ties all retrievers, and so has no order.
+    """
+
+    value: float | None
+    bound: Literal["fewer than", "more than"] | None = None
+    n: int
+    n_failed: int = 0
+    ci_low: float | None = None
+    ci_high: float | None = None
+    smallest: int
+    largest: int
+
+
 class OrdersBeside(Record):
     """What the written questions say beside people's. basis: what an answer was held against, `evidence`, `judge`, or
     `section`: written questions against their source section, people's against their evidence, or else by the judge.
@@ -246,3 +264,8 @@ def shown(figure: Figure) -> str:
 def above(figure: Figure | None, limit: float = 0.0) -> bool:
     """Whether the whole interval lies above `limit`."""
     return figure is not None and figure.ci_low is not None and figure.ci_low > limit
+
+
+def few(names: Sequence[str]) -> str:
+    """The names of the best; how many, where they are more than three."""
+    return f"one of {len(names)} that are level" if len(names) > 3 else listed([plain(name) for name in names])

@@ -1,4 +1,4 @@
-"""How far a test set can be trusted for its corpus: every part, and the two files that say so."""
+"""How far a test set can be trusted for its corpus: what it is read from, every part, and the two files that say so."""
 
 from __future__ import annotations
 
@@ -6,23 +6,207 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from pydantic import ValidationError
 
-from ragassay.experiment.workspace import Workspace
-from ragassay.files import digest_file, write_json, write_text
-from ragassay.queries import left_out
-from ragassay.records import Figure
+from ragassay.errors import InputError
+from ragassay.evidence import Documents, Evidence, Span, merged, place_of, read_evidence
+from ragassay.experiment.workspace import VariantRun, Workspace
+from ragassay.files import (
+    digest_file,
+    first_problem,
+    read_json,
+    read_qrels,
+    read_records,
+    read_run,
+    write_json,
+    write_text,
+)
+from ragassay.queries import left_out, originals
+from ragassay.records import Figure, Page, Passage, Query, QuestionsCheck, Section
 from ragassay.text import one_line, untrusted
 
 from ..audit.taste import writers_of
+from ..inputs.clusters import source_clusters, writer
+from ..inputs.labels import HIGHEST
+from ..measures.by_place import section_recall, sources
+from ..results import Part
+from ..screening.screen import screened_by
+from ..screening.screened import read_runs
 from .difficulty import authors, difficulty
 from .leak import leak
-from .material import Material, read_material
-from .people import people
-from .questions import Reading, asked_by_people, written
-from .realism import coverage, realism
-from .records import Asked, Part, Validity
+from .people import Basis, people
+from .questions import Measured, Question, Reading, asked_by_people, written
+from .realism import Corpus, coverage, realism
+from .records import Validity
+
+
+def write_validity(workspace: Workspace, experts: Sequence[str], reading: Reading) -> Validity:
+    """Write `validity.json` and `validity.html`. experts: the questions of questions.txt. Raises InputError."""
+    found = validity(workspace, read_material(workspace), experts, reading)
+    write_json(workspace.validity, found.dump())
+    write_text(workspace.validity_page, render(found))
+    return found
+
+
+def validity(workspace: Workspace, material: Material, experts: Sequence[str], reading: Reading) -> Validity:
+    """The record. A part that has too little to go by abstains and says why."""
+    seed = 7
+    questions, measured = material.questions, material.measured.get("evidence")
+    experiment, asked = workspace.experiment, workspace.experiment.questions
+    roles = asked.roles if isinstance(asked.roles, tuple) else ()
+    kinds = asked.kinds if asked.from_needs else {}
+    answerers = tuple(writers_of(experiment).values())
+    covered = coverage(questions, material.evidence, material.corpus, kinds, roles, reading)
+    parts = {
+        "leak": leak(questions, experts, measured, reading),
+        "realism": realism(questions, experts, material.check, reading),
+        "coverage": covered.model_copy(update={"said": (*covered.said, *left_out(material.n_perturbed))}),
+        "difficulty": difficulty(questions, measured, seed),
+        "authors": authors(questions, measured, answerers, experiment.judge.models, seed),
+        "people": people(questions, material.measured, seed),
+    }
+    ours = len(written(questions))
+    return Validity(
+        corpus=workspace.corpus.resolve().name,
+        n_written=ours,
+        n_real=len(questions) - ours,
+        n_experts=len(asked_by_people(questions, experts)),
+        n_variants=len(measured.names) if measured else 0,
+        quality=measured.quality if measured else None,
+        warnings=tuple(warning for part in parts.values() for warning in part.warnings),
+        queries=digest_file(workspace.queries),
+        **parts,
+    )
+
+
+class Material(NamedTuple):
+    """questions: without perturbed ones, of which there are n_perturbed. evidence: by query id. measured: quality by
+    what it is held against; empty without a screening.
+    """
+
+    questions: tuple[Question, ...]
+    evidence: Mapping[str, Evidence]
+    corpus: Corpus
+    check: QuestionsCheck | None
+    measured: Mapping[Basis, Measured]
+    n_perturbed: int = 0
+
+
+def read_material(workspace: Workspace) -> Material:
+    """Raises InputError where there are no questions, or a file is not as it should be."""
+    if not workspace.queries.exists():
+        remedy = f"run `ragassay questions {workspace.corpus}` first"
+        raise InputError("there are no questions yet", file=workspace.queries, remedy=remedy)
+    there = read_records(workspace.queries, Query)
+    queries = originals(there)
+    if not queries:
+        raise InputError("has no question of its own", file=workspace.queries, remedy="run `ragassay questions` again")
+    evidence = read_evidence(workspace.queries, workspace.pages, workspace.passages, workspace.own_qrels)
+    pages = read_records(workspace.pages, Page) if workspace.pages.exists() else []
+    documents = Documents(pages)
+    runs = read_runs(workspace, there) if workspace.screening_runs.exists() else []
+    sections = read_records(workspace.sections, Section) if workspace.sections.exists() else []
+    return Material(
+        _questions(queries, evidence, documents),
+        evidence,
+        Corpus(
+            {one.id: Span(one.doc, one.start, one.end) for one in sections},
+            {(page.doc, page.page): documents.of_pages(page.doc, page.page, page.page) for page in pages},
+        ),
+        _check(workspace),
+        _measured(workspace, queries, evidence, runs),
+        len(there) - len(queries),
+    )
+
+
+def _questions(queries: list[Query], evidence: Mapping[str, Evidence], documents: Documents) -> tuple[Question, ...]:
+    clusters = source_clusters(queries)
+
+    def said(query: Query, key: str) -> str:
+        value = query.metadata.get(key)
+        return value if isinstance(value, str) else ""
+
+    return tuple(
+        Question(
+            id=query.id,
+            text=query.text,
+            cluster=clusters.names[clusters.number(query.id)],
+            author=writer(query),
+            **{key: said(query, key) for key in ("kind", "role", "doc", "section")},
+            evidence="\n".join(documents.text(doc)[start:end] for doc, start, end in evidence.get(query.id, ())),
+        )
+        for query in queries
+    )
+
+
+def _check(workspace: Workspace) -> QuestionsCheck | None:
+    path = workspace.questions_check
+    if not path.exists():
+        return None
+    try:
+        return QuestionsCheck.model_validate(read_json(path))
+    except ValidationError as error:
+        remedy = "run `ragassay questions` again"
+        raise InputError(first_problem(error), file=path, remedy=remedy) from None
+
+
+def _measured(
+    workspace: Workspace, queries: list[Query], evidence: Mapping[str, Evidence], runs: Sequence[VariantRun]
+) -> dict[Basis, Measured]:
+    """By the evidence, by the passages that the judge found to answer, where it was asked, and by source section beside
+    the first of these that people's questions have."""
+    if not runs:
+        return {}
+    bases: dict[Basis, Mapping[str, Evidence]] = {"evidence": evidence, "judge": _by_judge(workspace)}
+    found: dict[Basis, Measured] = {}
+    for basis, pieces in bases.items():
+        if held := [query for query in queries if query.id in pieces]:
+            found[basis] = Measured.of(screened_by(workspace, runs, held, pieces))
+    for beside in found.values():
+        if by_source := by_section(workspace, runs, queries, beside):
+            return found | {"section": by_source}
+    return found
+
+
+def by_section(
+    workspace: Workspace, runs: Sequence[VariantRun], queries: Sequence[Query], beside: Measured
+) -> Measured | None:
+    """R(section)@k of the written questions that have a source section, and people's values of `beside`.
+
+    k is the variant's own, or the experiment's. None where no written question, or none of people's in `beside`, is
+    left. A question on which a variant failed, or of which the place of what was found is not known, is NaN.
+    """
+    sections = read_records(workspace.sections, Section) if workspace.sections.exists() else []
+    found = sources([query for query in queries if writer(query) is not None], sections)
+    real = beside.only([query.id for query in queries if writer(query) is None])
+    if not found or not real.clusters.queries:
+        return None
+    passages = {passage.id: passage for passage in read_records(workspace.passages, Passage)}
+    by_name = {run.variant: run for run in runs}
+    values = np.full((len(beside.names), len(found)), np.nan)
+    for row, name in enumerate(beside.names):
+        run, rankings = by_name[name], read_run(workspace.screening / f"{name}.trec")
+        tried = {query: None if query in run.errors else rankings.get(query, ()) for query in found}
+        recalled = section_recall(found, passages, tried, run.k or workspace.experiment.retrieval.k)
+        values[row] = [np.nan if value is None else value for value in recalled.values()]
+    clusters = source_clusters(queries).of([*real.clusters.queries, *found])
+    return Measured(beside.names, beside.families, np.hstack([real.values, values]), clusters, beside.quality)
+
+
+def _by_judge(workspace: Workspace) -> dict[str, Evidence]:
+    """Where the passages stand that the judge found "very relevant", by query; without `qrels.trec` nowhere."""
+    if not workspace.qrels.exists():
+        return {}
+    places = {passage.id: place_of(passage) for passage in read_records(workspace.passages, Passage)}
+    found = {}
+    for query, labels in read_qrels(workspace.qrels).items():
+        if spans := [span for name, label in labels.items() if label >= HIGHEST and (span := places.get(name))]:
+            found[query] = merged(spans)
+    return found
+
 
 TEMPLATES = Path(__file__).with_name("templates")
 TITLES = {
@@ -33,7 +217,6 @@ TITLES = {
     "authors": "Authors: does the order hang on who wrote them?",
     "people": "People: do they say what people’s questions say?",
 }
-
 LABELS = {
     "shared_evidence": "share of a question’s content words that its evidence has",
     "run_share_evidence": "longest run of words that the evidence has, as a share of the question",
@@ -70,18 +253,16 @@ LABELS = {
 }
 """What a figure's field is called on the page."""
 
-Row = Sequence[str | Figure]
-
 
 class Table(NamedTuple):
-    """header: of each column. rows: a text or a figure a cell."""
+    """header: of each column. rows: a text or a `Figure` a cell."""
 
     caption: str
     header: Sequence[str]
-    rows: Sequence[Row]
+    rows: Sequence[Sequence[Any]]
 
 
-class Section(NamedTuple):
+class ShownPart(NamedTuple):
     """A part as it is shown."""
 
     name: str
@@ -96,17 +277,20 @@ def render(found: Validity) -> str:
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_finalize,
+        finalize=lambda one: untrusted(one) if isinstance(one, str) and not isinstance(one, Markup) else one,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.globals |= {"one_line": one_line, "cell": _cell}
-    sections = [Section(name, title, getattr(found, name), _tables(name, found)) for name, title in TITLES.items()]
+    sections = []
+    for name, title in TITLES.items():
+        part = getattr(found, name)
+        rows = [(_label(key), figure) for key, figure in getattr(part, "figures", {}).items()]
+        if name == "realism" and part.check and part.check.auc:
+            rows.append(("AUC of a classifier", part.check.auc))
+        figures = [Table("Figures", ("", "value"), rows)] if rows else []
+        sections.append(ShownPart(name, title, part, [*figures, *_MORE[name](found)]))
     return environment.get_template("validity.html.j2").render(v=found, sections=sections)
-
-
-def _finalize(value: Any) -> Any:
-    return untrusted(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _cell(cell: str | Figure) -> tuple[str, str]:
@@ -120,60 +304,40 @@ def _cell(cell: str | Figure) -> tuple[str, str]:
     return f"{cell.value:.2f}", f"{ends}n {cell.n:,}{failed}"
 
 
-def _tables(name: str, found: Validity) -> list[Table]:
-    part = getattr(found, name)
-    rows = list(_figure_rows(name, part))
-    tables = [Table("Figures", ("", "value"), rows)] if rows else []
-    return tables + list(_MORE[name](found))
-
-
-def _figure_rows(name: str, part: Any) -> Iterator[tuple[str, Figure]]:
-    figures: Mapping[str, Figure] = getattr(part, "figures", {})
-    yield from ((_label(key), figure) for key, figure in figures.items())
-    check = part.check if name == "realism" else None
-    if check and check.auc:
-        yield "AUC of a classifier", check.auc
-
-
 def _leak(found: Validity) -> Iterator[Table]:
     if thirds := found.leak.thirds:
-        header = ["family", *(f"overlap {third.low:.2f} to {third.high:.2f}" for third in thirds)]
-        rows: list[Row] = [[name, *(third.families[name] for third in thirds)] for name in thirds[0].families]
-        yield Table(f"Mean {found.quality} by overlap with the evidence", header, rows)
-        variants: list[Row] = [[name, *(third.variants[name] for third in thirds)] for name in thirds[0].variants]
-        yield Table("The same of each variant", ["variant", *header[1:]], variants)
-    if found.leak.interactions:
-        gains: list[Row] = [[f"{one.family} – {one.other}", one.figure] for one in found.leak.interactions]
-        yield Table("How much more one family gains by overlap (difference of slopes)", ["families", "value"], gains)
+        parts = [f"overlap {third.low:.2f} to {third.high:.2f}" for third in thirds]
+        sides = (
+            (f"Mean {found.quality} by overlap with the evidence", "family", [third.families for third in thirds]),
+            ("The same of each variant", "variant", [third.variants for third in thirds]),
+        )
+        for caption, of, figures in sides:
+            yield Table(caption, [of, *parts], [[name, *(one[name] for one in figures)] for name in figures[0]])
+    if gains := found.leak.interactions:
+        rows = [[f"{one.family} – {one.other}", one.figure] for one in gains]
+        yield Table("How much more one family gains by overlap (difference of slopes)", ["families", "value"], rows)
 
 
 def _realism(found: Validity) -> Iterator[Table]:
-    if found.realism.check and found.realism.check.features:
-        rows = [
-            [row.feature, f"{row.experts:.2f}", f"{row.written:.2f}", _number(row.difference)]
-            for row in found.realism.check.features
-        ]
+    if found.realism.check and (looks := found.realism.check.features):
+        rows = [[row.feature, f"{row.experts:.2f}", f"{row.written:.2f}", _number(row.difference)] for row in looks]
         yield Table("What gives them away", ["feature", "people’s", "written", "difference in deviations"], rows)
-    if found.realism.copies:
-        rows = [[one.text, one.real, f"{one.similarity:.2f}"] for one in found.realism.copies]
+    if copies := found.realism.copies:
+        rows = [[one.text, one.real, f"{one.similarity:.2f}"] for one in copies]
         yield Table("Nearest copies", ["written", "people’s", "similarity"], rows)
 
 
 def _coverage(found: Validity) -> Iterator[Table]:
-    asked: Mapping[str, Sequence[Asked]] = {
-        "document": found.coverage.documents,
-        "kind": found.coverage.kinds,
-        "role": found.coverage.roles,
-    }
-    for what, rows in asked.items():
-        if rows:
-            table: list[Row] = [[row.name, row.share, _number(row.expected)] for row in rows]
-            yield Table(f"Share of the written questions by {what}", [what, "share", "expected"], table)
+    covered = found.coverage
+    for what, asked in (("document", covered.documents), ("kind", covered.kinds), ("role", covered.roles)):
+        if asked:
+            rows = [[row.name, row.share, _number(row.expected)] for row in asked]
+            yield Table(f"Share of the written questions by {what}", [what, "share", "expected"], rows)
 
 
 def _difficulty(found: Validity) -> Iterator[Table]:
     kept = set(found.difficulty.subset.questions) if found.difficulty.subset else set()
-    rows: list[Row] = [
+    rows = [
         [one.id, one.difficulty, one.discrimination, "in the smaller set" if one.id in kept else ""]
         for one in sorted(found.difficulty.questions, key=lambda one: one.difficulty.value or 0.0)
     ]
@@ -184,18 +348,17 @@ def _difficulty(found: Validity) -> Iterator[Table]:
 def _authors(found: Validity) -> Iterator[Table]:
     if groups := found.authors.groups:
         header = ["by", "", "questions", "τ-b with the others", "τ-b without, with all"]
-        rows: list[Row] = [[one.by, one.name, f"{one.n:,}", one.tau_b, one.tau_b_left_out] for one in groups]
+        rows = [[one.by, one.name, f"{one.n:,}", one.tau_b, one.tau_b_left_out] for one in groups]
         yield Table("The order by the questions of one, and without them", header, rows)
     if favours := found.authors.favours:
-        leads: list[Row] = [[one.by, one.group, one.family, one.figure] for one in favours]
-        header = ["by", "", "family", "lead there less elsewhere"]
-        yield Table("Each family’s lead over the field", header, leads)
+        leads = [[one.by, one.group, one.family, one.figure] for one in favours]
+        yield Table("Each family’s lead over the field", ["by", "", "family", "lead there less elsewhere"], leads)
 
 
 def _people(found: Validity) -> Iterator[Table]:
     if beside := found.people.beside:
         names = list(beside[0].figures)
-        rows: list[Row] = [[one.basis, *(one.figures[name] for name in names)] for one in beside]
+        rows = [[one.basis, *(one.figures[name] for name in names)] for one in beside]
         yield Table("Written questions beside people’s", ["by", *map(_label, names)], rows)
 
 
@@ -215,45 +378,3 @@ _MORE = {
     "authors": _authors,
     "people": _people,
 }
-
-
-SEED = 7
-
-
-def write_validity(workspace: Workspace, experts: Sequence[str], reading: Reading) -> Validity:
-    """Write `validity.json` and `validity.html`. experts: the questions of questions.txt. Raises InputError."""
-    found = validity(workspace, read_material(workspace), experts, reading)
-    write_json(workspace.validity, found.dump())
-    write_text(workspace.validity_page, render(found))
-    return found
-
-
-def validity(workspace: Workspace, material: Material, experts: Sequence[str], reading: Reading) -> Validity:
-    """The record. A part that has too little to go by abstains and says why."""
-    questions, measured = material.questions, material.measured.get("evidence")
-    experiment = workspace.experiment
-    asked = experiment.questions
-    roles = asked.roles if isinstance(asked.roles, tuple) else ()
-    kinds = asked.kinds if asked.from_needs else {}
-    answerers = tuple(writers_of(experiment).values())
-    covered = coverage(questions, material.evidence, material.corpus, kinds, roles, reading)
-    parts = {
-        "leak": leak(questions, experts, measured, reading),
-        "realism": realism(questions, experts, material.check, reading),
-        "coverage": covered.model_copy(update={"said": (*covered.said, *left_out(material.n_perturbed))}),
-        "difficulty": difficulty(questions, measured, SEED),
-        "authors": authors(questions, measured, answerers, experiment.judge.models, SEED),
-        "people": people(questions, material.measured, SEED),
-    }
-    ours = len(written(questions))
-    return Validity(
-        corpus=workspace.corpus.resolve().name,
-        n_written=ours,
-        n_real=len(questions) - ours,
-        n_experts=len(asked_by_people(questions, experts)),
-        n_variants=len(measured.names) if measured else 0,
-        quality=measured.quality if measured else None,
-        warnings=tuple(warning for part in parts.values() for warning in part.warnings),
-        queries=digest_file(workspace.queries),
-        **parts,
-    )

@@ -9,6 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from support.json_lines import write_lines
 
+from ragassay.evaluate.inputs.clusters import clusters_of_rows
+from ragassay.evaluate.validity.questions import Measured, Question
+
 SECTIONS, PARTS, WORDS = 20, 4, 25
 """Sections of the document, passages of each, words of a passage."""
 FAMILIES = {"bm25": 0.45, "knn": 0.5, "hybrid": 0.6}
@@ -16,7 +19,6 @@ FAMILIES = {"bm25": 0.45, "knn": 0.5, "hybrid": 0.6}
 AUTHORS = ("openai:gpt-a", "openai:mistral-b")
 DOC = "m.pdf"
 Fault = Literal["leak", "realism", "favour", "overlap"]
-
 _EXPERIMENT = """
 [questions]
 source = "both"
@@ -135,3 +137,14 @@ def _screen(
             counts = {"k": 5, "tokens": None, "n": len(queries), "n_failed": 0, "n_passages": SECTIONS * PARTS}
             rows.append({"variant": name, "table": family, "settings": settings, **counts})
     write_lines(results / "screening.jsonl", rows)
+
+
+def measured(values: np.ndarray, sections: list[str] | None = None) -> Measured:
+    n_variants, n = values.shape
+    clusters = clusters_of_rows(sections or [f"{at:04}" for at in range(n)])
+    names = tuple(f"v{at:03}" for at in range(n_variants))
+    return Measured(names, tuple("ab"[at % 2] for at in range(n_variants)), values, clusters, "evidence_recall")
+
+
+def question(at: int, author: str | None = "x:m") -> Question:
+    return Question(str(at), f"q{at}", f"c{at}", author)

@@ -8,9 +8,8 @@ from scipy.stats import ttest_rel
 
 from benchmarks.question_worth.measured import Words, measure
 from ragassay.evaluate.inputs.clusters import ALONE, Clusters
-from ragassay.evaluate.validity.people import decisions, shares
+from ragassay.evaluate.validity.people import crossing, decisions, sample_sizes, shares, worth
 from ragassay.evaluate.validity.questions import Scores
-from ragassay.evaluate.validity.worth import crossing, sample_sizes, worth
 
 
 def scores(values: np.ndarray, clusters: list[str] | None = None) -> Scores:

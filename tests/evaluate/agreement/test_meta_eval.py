@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import random
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,9 +14,7 @@ from support.judge_bench import bench  # noqa: F401  (a fixture)
 from support.loopback.behaviours import reply
 
 from ragassay.cli import main
-from ragassay.errors import InputError
-from ragassay.evaluate.agreement.labelled_sets import deranged, read_relevance, read_rows, sample
-from ragassay.evaluate.agreement.meta_eval import relevant_labels, verdict_figures
+from ragassay.evaluate.agreement.meta_eval import precision_at_set_share, verdict_figures
 from ragassay.files import read_records
 from ragassay.records import Assessment
 
@@ -35,6 +31,7 @@ def label(value):
 PEOPLE = {"p1": 3, "p2": 2, "p3": 2, "p4": 0, "p5": 1}
 JUDGE = {"p1": 3, "p2": 2, "p3": 1, "p4": 2, "p5": 0}
 """Yes from 2: people 1 1 1 0 0, the judge 1 1 0 1 0."""
+PAIRS = [(PEOPLE[name], JUDGE[name]) for name in PEOPLE]
 
 
 @pytest.fixture
@@ -93,22 +90,12 @@ def test_the_figures_of_five_passages_are_those_worked_by_hand(bench, passages_s
     for figure in (*found["binary"].values(), *found["graded"].values()):
         assert figure["n"] == 5 and figure["n_failed"] == 0
         assert figure["ci_low"] <= figure["value"] <= figure["ci_high"]
-
-
-def test_beside_the_order_of_labels_stands_its_p(bench, passages_set, capsys):  # noqa: F811
-    bench.server.script = by_number(JUDGE)
-    assert meta_eval(bench, "--judge", "umbrela", *passages_set, "--json") == 0
-    found = json.loads(capsys.readouterr().out)
-    people, judge = list(PEOPLE.values()), list(JUDGE.values())
-    assert {name: figure["value"] for name, figure in found["ranks"].items()} == pytest.approx(
-        {"tau_b": kendalltau(people, judge).statistic, "rho": spearmanr(people, judge).statistic}, abs=1e-4
-    )
-    expected = {"tau_b": kendalltau(people, judge).pvalue, "rho": spearmanr(people, judge).pvalue}
-    assert found["p"] == pytest.approx(expected, rel=1e-4) and found["n_clusters"] == 5
+    theirs = {"tau_b": kendalltau(*zip(*PAIRS, strict=True)), "rho": spearmanr(*zip(*PAIRS, strict=True))}
+    for name, ranks in theirs.items():
+        assert found["ranks"][name]["value"] == pytest.approx(ranks.statistic, abs=1e-4)
+        assert found["p"][name] == pytest.approx(ranks.pvalue, rel=1e-4) and found["n_clusters"] == 5
     assert meta_eval(bench, "--judge", "umbrela", *passages_set) == 0
-    assert f"p (pairs taken as independent): tau_b {expected['tau_b']:.2g}" in capsys.readouterr().out
-    assert meta_eval(bench, "--judge", "umbrela", *passages_set, "--prompts", "paper", "--prompts", "ragassay") == 0
-    assert f"p {expected['tau_b']:.2g}" in capsys.readouterr().out
+    assert f"p (pairs taken as independent): tau_b {theirs['tau_b'].pvalue:.2g}" in capsys.readouterr().out
 
 
 def test_rows_that_cannot_be_judged_are_counted_and_said(bench, passages_set, capsys):  # noqa: F811
@@ -132,7 +119,7 @@ def test_all_rows_failed_leaves_no_figure(bench, passages_set, capsys):  # noqa:
 
 def test_what_counts_is_known_from_the_whole_set_and_not_from_what_is_drawn(bench, passages_set, capsys):  # noqa: F811
     bench.server.script = by_number(JUDGE)
-    for seed in range(5):
+    for seed in range(2):
         assert meta_eval(bench, "--judge", "umbrela", *passages_set, "--n", "2", "--seed", str(seed), "--json") == 0
         found = json.loads(capsys.readouterr().out)
         assert (found["n_rows"], found["relevant"], found["seed"]) == (2, "from 2", seed)
@@ -145,19 +132,6 @@ def test_a_threshold_of_ones_own(bench, passages_set, capsys):  # noqa: F811
     assert json.loads(capsys.readouterr().out)["binary"]["accuracy"]["value"] == 1
     assert meta_eval(bench, *options, "--binary-at", "4") == 2
     assert "4 is not above 0 and up to 3" in capsys.readouterr().err
-
-
-def test_passages_without_a_label_from_a_run_count_as_not_relevant(tmp_path, passages_set):
-    run = tmp_path / "bm25.trec"
-    run.write_text("q1 Q0 p1 1 3.0 bm25\nq1 Q0 p2 2 2.0 bm25\nq1 Q0 p3 3 1.0 bm25\n")
-    files = [Path(option) for option in passages_set[1::2]]
-    labelled = read_relevance(*files, negatives=run, depth=2)
-    assert [(row.case.query.id, row.subject, row.label) for row in labelled.rows][:2] == [
-        ("q1", "p1", 3),
-        ("q1", "p2", 0),
-    ]
-    assert len(labelled.rows) == 6
-    assert labelled.notes == (f"1 passages without a label, from {run}, are taken as not relevant",)
 
 
 CLAIMS = [
@@ -243,53 +217,6 @@ def test_a_judge_that_needs_what_the_set_lacks_asks_nothing(bench, capsys):  # n
     assert not bench.server.requests
 
 
-def test_correctness_rows_carry_what_was_expected(tmp_path):
-    rows = [
-        {"question": "Where?", "answer": "Here.", "expected": ["Here", "There"], "label": "yes"},
-        {"question": "When?", "answer": "Now.", "expected": "Later", "label": "no"},
-    ]
-    labelled = read_rows(write_lines(tmp_path / "rows.jsonl", rows))
-    assert labelled.kind == "correctness"
-    assert [row.label for row in labelled.rows] == [1, 0]
-    expected = [row.case.query.metadata["expected_response"] for row in labelled.rows]
-    assert expected == ["Here\nThere", "Later"]
-    table = tmp_path / "rows.csv"
-    table.write_text('question,answer,expected,label\nWhere?,Here.,"[""Here"", ""There""]",1\n')
-    assert read_rows(table).rows[0].case.query.metadata["expected_response"] == expected[0]
-
-
-def test_half_of_the_questions_get_the_answer_of_another(tmp_path):
-    rows = [{"question": f"What is {n}?", "answer": f"It is {n}."} for n in range(20)]
-    labelled = read_rows(write_lines(tmp_path / "pairs.jsonl", rows), seed=3)
-    assert [row.label for row in labelled.rows].count(1) == 10
-    for number, row in enumerate(labelled.rows):
-        own = row.case.answers[0].text == f"It is {number}."
-        assert own == (row.label == 1)
-    assert read_rows(tmp_path / "pairs.jsonl", seed=3) == labelled
-    assert read_rows(tmp_path / "pairs.jsonl", seed=4) != labelled
-
-
-@given(st.lists(st.sampled_from(["yes", "Yes ", "no", "1990", "Paris"]), min_size=2, max_size=30), st.integers(0, 99))
-def test_no_answer_stays_in_its_place_where_that_can_be(answers, seed):
-    alike = [answer.strip().casefold() for answer in answers]
-    if max(map(alike.count, alike)) * 2 > len(answers):
-        with pytest.raises(InputError, match="more than half"):
-            deranged(answers, random.Random(seed), Path("f"))
-        return
-    found = deranged(answers, random.Random(seed), Path("f"))
-    assert sorted(found) == sorted(answers)
-    assert all(a.strip().casefold() != b for a, b in zip(found, alike, strict=True))
-
-
-def test_a_balanced_draw_takes_half_of_what_counts_and_evenly_of_the_rest(tmp_path):
-    stances = ["completely-support"] * 30 + ["irrelevant"] * 100 + ["refute"] * 5 + ["partially-support"] * 20
-    rows = [{"claim": f"Claim {n}", "document": "D", "label": stance} for n, stance in enumerate(stances)]
-    labelled = read_rows(write_lines(tmp_path / "claims.jsonl", rows))
-    drawn = sample(labelled, 40, 7, relevant_labels(labelled, ["completely-support"]).labels)
-    counts = {stance: sum(row.label == stance for row in drawn.rows) for stance in set(stances)}
-    assert counts == {"completely-support": 20, "irrelevant": 8, "partially-support": 7, "refute": 5}
-
-
 def test_of_a_balanced_draw_precision_is_given_at_the_share_of_the_set_too(bench, passages_set, capsys):  # noqa: F811
     bench.server.script = by_number(JUDGE)
     options = ["--judge", "umbrela", *passages_set, "--n", "4", "--balance"]
@@ -303,17 +230,6 @@ def test_of_a_balanced_draw_precision_is_given_at_the_share_of_the_set_too(bench
     assert meta_eval(bench, *options, "--prompts", "paper", "--prompts", "ragassay") == 0
     printed = capsys.readouterr().out
     assert "(2 of 4; 3 of 5 in the whole set)" in printed and "at_set_share" in printed
-
-
-def test_a_draw_over_all_grades_takes_as_many_of_each_and_is_the_same_again(tmp_path):
-    grades = [0] * 60 + [1] * 25 + [2] * 10 + [3] * 5
-    rows = [{"claim": f"Claim {n}", "document": "D", "label": grade} for n, grade in enumerate(grades)]
-    labelled = read_rows(write_lines(tmp_path / "claims.jsonl", rows))
-    for n, expected in ((20, [5, 5, 5, 5]), (22, [6, 6, 5, 5]), (40, [13, 12, 10, 5]), (200, [60, 25, 10, 5])):
-        drawn = sample(labelled, n, 7, evenly=True)
-        assert [sum(row.label == grade for row in drawn.rows) for grade in range(4)] == expected
-        assert sample(labelled, n, 7, evenly=True) == drawn
-    assert sample(labelled, 20, 8, evenly=True) != sample(labelled, 20, 7, evenly=True)
 
 
 def test_several_judges_stand_in_one_table_each_with_its_own_failures(bench, passages_set, capsys):  # noqa: F811
@@ -359,45 +275,16 @@ def test_requests_of_several_judges_are_written_at_once_and_of_two_models_in_tur
     assert main(["meta-eval", *options, "--model", "file:a", "--model", "file:b"]) == 3
     files = sorted((tmp_path / "work" / "requests").iterdir())
     assert [file.name for file in files] == ["evaluate-context_relevance-0001.jsonl", "evaluate-umbrela-0001.jsonl"]
-    assert all(json.loads(file.read_text().splitlines()[0])["body"]["model"] == "a" for file in files)
-
-
-def test_a_draw_may_keep_rows_of_one_claim_apart(tmp_path):
-    rows = [{"claim": f"Claim {n % 4}", "document": f"D{n}", "label": n % 2} for n in range(40)]
-    drawn = sample(read_rows(write_lines(tmp_path / "claims.jsonl", rows)), 40, 7, apart=True)
-    assert len(drawn.rows) == 4 and len({row.cluster for row in drawn.rows}) == 4
+    for file in files:
+        lines = list(map(json.loads, file.read_text().splitlines()))
+        assert len(lines) == 5 and {line["body"]["model"] for line in lines} == {"a"}
+        assert (keys := [line["custom_id"] for line in lines]) == sorted(keys)
 
 
 def test_a_judge_of_answers_is_not_held_against_labels_of_passages(bench, own_judge, passages_set, capsys):  # noqa: F811
     assert main(["meta-eval", *own_judge, *passages_set]) == 2
     assert "labels passages, and fits judges answers" in capsys.readouterr().err
     assert not bench.server.requests
-
-
-@pytest.mark.parametrize(
-    ("rows", "said"),
-    [
-        ([{"claim": "A", "document": "B", "label": ""}], "rows.jsonl:1: has no label"),
-        ([{"claim": "A", "document": "B", "label": 1}, {"claim": "", "document": "B", "label": 1}], ":2: has no claim"),
-        (
-            [{"claim": "A", "document": "B", "label": 1}, {"claim": "A", "document": "B", "label": "so"}],
-            ":2: labels are",
-        ),
-        ([{"text": "A"}], "of no kind"),
-        ([], "no rows"),
-    ],
-)
-def test_a_row_that_cannot_be_used_is_said_with_its_line(tmp_path, rows, said):
-    with pytest.raises(InputError, match=said):
-        read_rows(write_lines(tmp_path / "rows.jsonl", rows))
-
-
-def test_a_file_model_leaves_its_requests_and_status_3(tmp_path, passages_set):
-    options = ["--judge", "umbrela", *passages_set, "--model", "file:judge", "--work", str(tmp_path / "work")]
-    assert main(["meta-eval", *options]) == 3
-    lines = (tmp_path / "work" / "requests" / "evaluate-umbrela-0001.jsonl").read_text().splitlines()
-    keys = [json.loads(line)["custom_id"] for line in lines]
-    assert len(keys) == 5 and keys == sorted(keys)
 
 
 def test_verdicts_of_others_get_the_same_figures():
@@ -408,10 +295,50 @@ def test_verdicts_of_others_get_the_same_figures():
     assert figures["precision"].value == pytest.approx(1 / 2)
 
 
-def test_labels_of_answers_are_not_left_out_unless_asked_for(tmp_path):
-    path = write_lines(
-        tmp_path / "a.jsonl", [{"question": f"q{n}?", "answer": f"a{n}", "label": n % 2} for n in range(4)]
+def figure_of(rows, whole, relevant=frozenset({"yes"})):
+    """rows: (label, judge's verdict, how often), each alone."""
+    people = [label for label, _, count in rows for _ in range(count)]
+    said = [verdict for _, verdict, count in rows for _ in range(count)]
+    return precision_at_set_share(people, said, [str(place) for place, _ in enumerate(people)], relevant, whole)
+
+
+def test_of_half_positive_rows_it_is_what_bayes_gives_for_the_set():
+    # the sensitivity is 37/50, the false-positive rate 10/50; 21% of the set are yes
+    found, why = figure_of(
+        [("yes", True, 37), ("yes", False, 13), ("no", True, 10), ("no", False, 40)], {"yes": 210, "no": 790}
     )
-    with pytest.raises(InputError, match="labels answers, but says not what was expected"):
-        read_rows(path)
-    assert len(read_rows(path, "answers").rows) == 4
+    assert why is None
+    assert found.value == pytest.approx(0.21 * 0.74 / (0.21 * 0.74 + 0.79 * 0.2), abs=1e-6)
+    assert found.ci_low < 0.45 and found.ci_high > 0.55 and (found.n, found.n_failed) == (100, 0)
+
+
+def test_each_label_has_the_weight_of_the_set():
+    rows = [("yes", True, 8), ("yes", False, 2), ("half", True, 5), ("half", False, 5), ("no", True, 1)]
+    found, _ = figure_of([*rows, ("no", False, 9)], {"yes": 100, "half": 50, "no": 1000})
+    assert found.value == pytest.approx(80 / (80 + 25 + 100), abs=1e-6)
+    found, _ = figure_of([*rows, ("no", False, 9)], {"yes": 100, "half": 50, "no": 1000}, {"yes", "half"})
+    assert found.value == pytest.approx(105 / (80 + 25 + 100), abs=1e-6)
+
+
+@given(st.integers(1, 20), st.integers(0, 20), st.integers(0, 20), st.integers(1, 20))
+def test_where_the_set_has_the_shares_of_the_rows_it_is_their_precision(hits, missed, extra, right):
+    rows = [("yes", True, hits), ("yes", False, missed), ("no", True, extra), ("no", False, right)]
+    found, _ = figure_of(rows, {"yes": hits + missed, "no": extra + right})
+    assert found.value == pytest.approx(hits / (hits + extra), abs=1e-6)
+    assert 0 <= found.ci_low <= found.value <= found.ci_high <= 1
+
+
+def test_a_judge_that_was_never_wrong_is_less_sure_where_little_is_to_be_found():
+    rows = [("yes", True, 50), ("no", False, 50)]
+    even, rare = (figure_of(rows, {"yes": share, "no": 100 - share})[0] for share in (50, 5))
+    assert even.value == rare.value == even.ci_high == rare.ci_high == 1
+    assert rare.ci_low < even.ci_low < 1
+
+
+def test_what_was_not_judged_or_never_drawn_leaves_no_figure():
+    found, why = figure_of([("yes", True, 5), ("no", None, 5)], {"yes": 5, "no": 50})
+    assert found.value is None and (found.n, found.n_failed) == (5, 5)
+    assert why == "no row that people labelled no was judged, and the set has such"
+    assert figure_of([("yes", False, 5), ("no", False, 5)], {"yes": 5, "no": 5})[1] == (
+        "the judge labelled nothing as relevant"
+    )

@@ -1,4 +1,4 @@
-"""Verdicts on differences that people's labels correct: in results.json, on the page and in the terminal."""
+"""What people's labels correct: items of answers and games; verdicts in the results, on page and terminal."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import io
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 from scipy.stats import kendalltau, spearmanr
 from sklearn.metrics import cohen_kappa_score
@@ -13,14 +15,77 @@ from support.made_up_results.page import Page
 from support.made_up_results.workspace import make_workspace
 
 from ragassay.evaluate.compare import compare
-from ragassay.evaluate.inputs.labels import read_labels
+from ragassay.evaluate.human_labels.corrections import Labels, game_items, sample_of, weighted
+from ragassay.evaluate.human_labels.frame import draw, games
+from ragassay.evaluate.inputs.clusters import ALONE
+from ragassay.evaluate.inputs.labels import GAME, read_labels
+from ragassay.evaluate.ratings.verdicts import Verdict
+from ragassay.evaluate.ratings.win_table import win_rate_by_query
 from ragassay.evaluate.report.page import read_results, report
 from ragassay.evaluate.report.tables import corrected_verdicts
 from ragassay.evaluate.report.terminal import ranked_table
 from ragassay.evaluate.results import NOT_DISTINGUISHABLE, CorrectedFigure, Results
+from ragassay.evaluate.statistics.ppi import posterior, ppi_difference, ppi_mean
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
-from ragassay.records import Judgment
+from ragassay.records import Judgment, Winner
+
+QUERIES = [f"q{number:02d}" for number in range(12)]
+
+
+def _game(query: str, a: str, b: str, winner: Winner) -> Verdict:
+    return Verdict(query, a, b, "judge", winner, False, None, 2)
+
+
+@pytest.fixture
+def uneven() -> list[Verdict]:
+    """a meets b on all twelve queries and wins every second, c on the first three and wins all; b beats c on six."""
+    found = [_game(query, "a", "b", "a" if number % 2 else "b") for number, query in enumerate(QUERIES)]
+    found += [_game(query, "a", "c", "a") for query in QUERIES[:3]]
+    return found + [_game(query, "b", "c", "b") for query in QUERIES[:6]]
+
+
+def _all_labelled(found: list[Verdict]) -> Labels:
+    """People say what the judge says."""
+    return weighted(
+        {(v.query_id, f"{v.agent_a}:{v.agent_b}", GAME): v.score_of([v.agent_a]) or 0.0 for v in found}, None
+    )
+
+
+def test_a_pair_counts_the_same_however_often_it_met(uneven: list[Verdict]) -> None:
+    """a wins half of its games with b and all with c: three quarters; by the game it would be 9 of 15."""
+    known = _all_labelled(uneven)
+    for labels in (known, Labels({key: said for key, said in known.said.items() if key[0] < "q08"}, known.weight)):
+        sample = sample_of(game_items(uneven, "a", labels), ALONE.of(QUERIES), 1.0)
+        assert ppi_mean(sample).value == pytest.approx(0.75)
+        assert np.median(posterior(sample, 4000, 7).share @ [0.0, 0.0, 1.0]) == pytest.approx(0.75, abs=0.02)
+
+
+def test_a_perfect_judges_error_is_that_of_the_win_rate(uneven: list[Verdict]) -> None:
+    """The spread over queries of what each adds to the win rate, which is worked out elsewhere by other code."""
+    known = _all_labelled(uneven)
+    a, b = (sample_of(game_items(uneven, agent, known), ALONE.of(QUERIES), 1.0) for agent in "ab")
+    added = {agent: np.array([*win_rate_by_query(uneven, agent, QUERIES).values()], dtype=float) for agent in "ab"}
+    assert ppi_mean(a).standard_error == pytest.approx(added["a"].std(ddof=1) / np.sqrt(12))
+    gap = ppi_difference(a, b, pseudo_residuals=0.0)
+    assert gap.value == pytest.approx((added["a"] - added["b"]).mean())
+    assert gap.standard_error == pytest.approx((added["a"] - added["b"]).std(ddof=1) / np.sqrt(12))
+
+
+@given(st.lists(st.sampled_from(["a", "b", "tie"]), min_size=36, max_size=36))
+def test_where_all_pairs_meet_on_all_queries_every_game_counts_1(won: list[Winner]) -> None:
+    pairs = [(query, *pair) for query in QUERIES for pair in (("a", "b"), ("a", "c"), ("b", "c"))]
+    found = [_game(*pair, winner) for pair, winner in zip(pairs, won, strict=True)]
+    items = game_items(found, "a", _all_labelled(found))
+    assert {(item.size, item.opponent) for item in items} == {(1.0, "")}
+    assert {unit.counts for unit in games(found)} == {1.0}
+
+
+def test_a_game_is_drawn_by_what_it_counts(uneven: list[Verdict]) -> None:
+    """Twelve queries over those on which the pair met: games of a and c are drawn four times as often as a and b's."""
+    chances = {unit.place[0]: chance for unit, chance, _ in draw(games(uneven), 3, 1)}
+    assert chances["a:c"] == pytest.approx(4 * chances["a:b"])
+    assert chances["b:c"] == pytest.approx(2 * chances["a:b"])
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +108,11 @@ def _differences(results: Results) -> list[CorrectedFigure]:
 
 
 def test_verdicts_are_by_holm_over_the_pairs(workspace: Workspace) -> None:
-    found = _differences(read_results(workspace.figures))
+    results = read_results(workspace.figures)
+    assert results.corrected is not None
+    means = [figure for figure in results.corrected.figures if figure.other is None]
+    assert means and {(figure.p, figure.p_holm, figure.verdict) for figure in means} == {(None, None, None)}
+    found = _differences(results)
     ordered = sorted(found, key=lambda figure: figure.p or 0.0)
     largest = 0.0
     for place, figure in enumerate(ordered):
@@ -54,14 +123,6 @@ def test_verdicts_are_by_holm_over_the_pairs(workspace: Workspace) -> None:
         assert figure.verdict == (("better" if sign else "worse") if largest <= 0.05 else NOT_DISTINGUISHABLE)
     decided = {figure.verdict for figure in found}
     assert NOT_DISTINGUISHABLE in decided and decided & {"better", "worse"}
-
-
-def test_means_and_what_could_not_be_corrected_have_no_verdict(workspace: Workspace) -> None:
-    results = read_results(workspace.figures)
-    assert results.corrected is not None
-    for figure in results.corrected.figures:
-        if figure.other is None:
-            assert (figure.p, figure.p_holm, figure.verdict) == (None, None, None)
 
 
 def test_the_sheet_the_table_and_the_terminal_say_so(workspace: Workspace) -> None:
@@ -75,6 +136,8 @@ def test_the_sheet_the_table_and_the_terminal_say_so(workspace: Workspace) -> No
     stream = io.StringIO()
     Console(file=stream, width=200).print(ranked_table(results))
     assert f"corrected by people, accuracy: {said}" in stream.getvalue()
+    assert 'id="agreement"' in page and "Krippendorff" in page and "judge − people" in page
+    assert "judge and people, accuracy: kappa (quadratic)" in stream.getvalue()
 
 
 def test_few_pairs_are_named_with_the_better_agent_first(workspace: Workspace) -> None:
@@ -114,11 +177,3 @@ def test_judge_and_people_agree_as_scikit_learn_and_scipy_say(workspace: Workspa
     assert figures["limit_high"] == pytest.approx(gaps.mean() + 1.96 * gaps.std(ddof=1))
     for figure in found.figures.values():
         assert figure.value is None or figure.ci_low is None or figure.ci_low <= figure.value <= (figure.ci_high or 9)
-
-
-def test_page_and_terminal_say_how_judge_and_people_agree(workspace: Workspace) -> None:
-    page = workspace.report.read_text(encoding="utf-8")
-    assert 'id="agreement"' in page and "Krippendorff" in page and "judge − people" in page
-    stream = io.StringIO()
-    Console(file=stream, width=200).print(ranked_table(read_results(workspace.figures)))
-    assert "judge and people, accuracy: kappa (quadratic)" in stream.getvalue()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
+from itertools import pairwise, product
 from math import factorial
 
 import numpy as np
@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 from support.results_folder import answer, game
+from support.scripted_games import AGENTS, coin, finding, guessed, names, play
 
-from ragassay.evaluate.audit.position import audit_echo, audit_places, audit_position
+from ragassay.evaluate.audit.position import audit_echo, audit_places, audit_position, flips_by_guessing
 from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.judging.engine.cases import ListCase
 from ragassay.evaluate.judging.games import sittings, turns
@@ -22,14 +23,10 @@ from ragassay.evaluate.ratings import bradley_terry
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.ratings.win_table import contests
 from ragassay.evaluate.statistics.resamples import resamples
-from ragassay.records import Query, RankedList
+from ragassay.records import IDENTICAL, Query, RankedList
 
 SIX = ("amber", "beryl", "coral", "diamond", "emerald", "flint")
 QUALITY = dict(zip(SIX, (1.0, 0.8, 0.6, 0.4, 0.2, 0.0), strict=True))
-
-
-def names(n):
-    return [f"q{i:03d}" for i in range(n)]
 
 
 def ranked(n, scores, agents=SIX, presentations=2, seated=None):
@@ -164,7 +161,7 @@ def test_where_one_presentation_alone_would_have_others_first_it_is_said():
 
 
 def test_a_judge_that_errs_at_random_is_called_biased_no_more_often_than_one_in_twenty():
-    runs, n, found = 150, 12, np.zeros(2)
+    runs, n, found = 60, 12, np.zeros(2)
     for run in range(runs):
 
         def noisy(query, presentation, order, run=run):
@@ -192,3 +189,130 @@ def test_queries_of_a_section_are_tested_together():
     alone, together = (audit_places(games, SIX, draws(24, each))[0] for each in (1, 12))
     assert alone.p < 0.001 and together.p == pytest.approx(0.5), "two sections: 2 / 2^2"
     assert all(one.figure.value == other.figure.value for one, other in pairwise([alone, together]))
+
+
+# Pairs in both orders.
+
+
+def pair_ratings(games, n, agents=AGENTS):
+    found = verdicts(games)
+    return bradley_terry.rate(contests(found, agents, names(n)), resamples(names(n), 100, 7)).figures
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_judge_that_always_takes_one_place_is_found_out_and_moves_no_rating(first):
+    n = 20
+    games = play(n, lambda query, one, other: one if first else other)
+    rows = audit_position(games, AGENTS, resamples(names(n), 200, 7))
+    rate, favoured = finding(rows, "flip_rate"), finding(rows, "first_favoured")
+    assert (rate.figure.value, rate.figure.n) == (1.0, 60)
+    assert favoured.figure.value == float(first)
+    assert favoured.p < 0.001
+    assert f"favours the answer shown {'first' if first else 'second'}" in favoured.warning
+    assert {figure.value for figure in pair_ratings(games, n).values()} == {500.0}
+
+
+def test_a_judge_with_a_taste_for_the_first_place_leaves_the_better_agent_in_front():
+    n = 40
+    taste = play(n, lambda query, a, b: a if coin(query, a, b, "taste") < 0.5 else min(a, b))
+    rows = audit_position(taste, AGENTS, resamples(names(n), 200, 7))
+    assert finding(rows, "first_favoured").p < 0.001
+    found = {agent: figure.value for agent, figure in pair_ratings(taste, n).items()}
+    assert found["amber"] > found["beryl"] > found["coral"]
+
+
+def test_a_fair_judge_who_errs_at_random_has_no_favourite_place():
+    n = 40
+    games = play(n, lambda query, a, b: min(a, b) if coin(query, a, b) < 0.7 else max(a, b))
+    rows = audit_position(games, AGENTS, resamples(names(n), 500, 7))
+    rate, favoured = finding(rows, "flip_rate"), finding(rows, "first_favoured")
+    assert rate.figure.ci_low < 2 * 0.7 * 0.3 < rate.figure.ci_high
+    assert favoured.p > 0.05
+    assert favoured.warning is None
+    assert "Judged in either order alone, amber would lead as well." in favoured.sentence
+
+
+def test_a_win_against_a_tie_leans_to_its_place():
+    played = [("q000", "a", "a"), ("q000", "tie", "b"), ("q001", "b", "a"), ("q001", "tie", "b")]
+    games = [game(query, "amber", "beryl", winner, first) for query, winner, first in played]
+    rows = audit_position(games, AGENTS[:2], resamples(names(2), 100, 7))
+    assert finding(rows, "flip_rate").figure.value == 1.0
+    assert finding(rows, "first_favoured").figure.value == 0.5
+
+
+@given(st.tuples(*[st.integers(0, 6)] * 3).filter(any))
+def test_how_often_a_guess_flips_is_the_chance_that_two_draws_name_different_winners(counts):
+    kinds = [kind for kind, count in zip(("first", "second", "tie"), counts, strict=True) for _ in range(count)]
+    unlike = [won("a", one) != won("b", other) for one, other in product(kinds, kinds)]
+    games = [said(str(number), order, kind) for number, kind in enumerate(kinds) for order in "ab"]
+    assert flips_by_guessing(games) == pytest.approx(sum(unlike) / len(unlike)) and flips_by_guessing([]) is None
+
+
+@given(st.tuples(*[st.integers(0, 3)] * 3).filter(any), st.integers(2, 4))
+def test_of_lists_it_is_the_chance_that_not_all_presentations_name_one_winner(counts, n):
+    kinds = [kind for kind, count in zip(("first", "second", "tie"), counts, strict=True) for _ in range(count)]
+    orders = ("ab" * n)[:n]
+    unlike = [len({*map(won, orders, drawn)}) > 1 for drawn in product(kinds, repeat=n)]
+    games = [
+        said(str(number), first, kind).model_copy(update={"presentation": place})
+        for number, kind in enumerate(kinds)
+        for place, first in enumerate(orders, 1)
+    ]
+    assert flips_by_guessing(games) == pytest.approx(sum(unlike) / len(unlike))
+
+
+def test_a_flip_that_leans_to_neither_place_says_nothing_of_a_favourite():
+    """Of four presentations the earlier answer won one and lost one."""
+    rows = [("a", "a"), ("b", "a"), ("a", "tie"), ("b", "tie")]
+    games = [
+        game("q000", "amber", "beryl", winner, first, presentation=number)
+        for number, (first, winner) in enumerate(rows, 1)
+    ]
+    found = audit_position(games, AGENTS[:2], resamples(names(1), 100, 7))
+    assert finding(found, "flip_rate").figure.value == 1.0 and finding(found, "first_favoured").figure.n == 0
+
+
+def won(first, kind):
+    """The winner's letter in a game whose order is `first`."""
+    return kind if kind == "tie" else first if kind == "first" else {"a": "b", "b": "a"}[first]
+
+
+def said(query, first, kind):
+    return game(query, "amber", "beryl", won(first, kind), first)
+
+
+def guess_warning(games, n=60):
+    return finding(audit_position(games, AGENTS, resamples(names(n), 200, 7)), "flip_rate").warning
+
+
+@pytest.mark.parametrize(("tie", "taste"), [(1 / 3, 0.5), (0.0, 0.5), (0.1, 0.8), (0.6, 0.3)])
+def test_a_judge_that_guesses_is_named_in_most_runs(tie, taste):
+    named_so = [guess_warning(guessed(seed, tie=tie, taste=taste)) for seed in range(6)]
+    assert sum(said is not None for said in named_so) >= 5, "the interval's upper end is missed in 2.5%"
+    assert all(said.startswith("The judge may be guessing: ") for said in named_so if said)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.2])
+def test_a_consistent_judge_is_not_said_to_guess(share):
+    """It is right but for a share of its verdicts; a fifth of the pairs are ties."""
+
+    def judge(query, a, b):
+        right = "tie" if coin(query, *sorted((a, b))) < 0.2 else min(a, b)
+        return right if coin(query, a, b, "slip") >= share else max(a, b)
+
+    assert guess_warning(play(60, judge)) is None
+
+
+def test_equal_answers_are_not_held_for_a_steady_judge():
+    """Half of the pairs need no judge; of the others it guesses, which the flip rate of all would not show."""
+    games = guessed(3, n=120, tie=0.0)
+    half = [
+        row.model_copy(update={"winner": "tie", "reason": IDENTICAL}) for row in games if int(row.query_id[1:]) < 60
+    ]
+    rest = [row for row in games if int(row.query_id[1:]) >= 60]
+    rows = audit_position([*half, *rest], AGENTS, resamples(names(120), 200, 7))
+    alone = audit_position(rest, AGENTS, resamples(names(120), 200, 7))
+    assert finding(rows, "flip_rate").figure == finding(alone, "flip_rate").figure
+    assert " of 180 winners changed" in finding(rows, "flip_rate").warning
+    assert finding(rows, "flip_rate").sentence.endswith(" 180 identical pairs are left out, being no question.")
+    assert guess_warning(half, 120) is None, "where no judge was asked, none guessed"

@@ -1,4 +1,4 @@
-"""p-values of rank correlation: scipy's where pairs stand alone, permutations of whole clusters where they do not."""
+"""Intervals and p-values: scipy's where pairs stand alone, permutations of whole clusters where they do not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
-from ragassay.evaluate.agreement.estimates import permutation_p, rank_p
+from ragassay.evaluate.agreement.estimates import bootstrap_interval, permutation_p, rank_p
 from ragassay.evaluate.inputs.clusters import clusters_of_rows
 
 
@@ -28,6 +28,10 @@ def test_pairs_that_stand_alone_have_scipys():
     assert rank_p(x, y, clusters_of_rows(list("abcdefghij"))) == pytest.approx(expected, rel=1e-5)
 
 
+def test_no_interval_where_no_resample_differs():
+    assert bootstrap_interval(0.0, np.zeros(100), 10, bounded=True) == (None, None)
+
+
 def test_a_cluster_of_equal_labels_counts_once():
     """Four clusters of ten rows that are all alike: the p is that of all 24 orders of four labels, not of 40 rows."""
     one, other = [0, 1, 2, 3], [0, 1, 3, 2]
@@ -43,9 +47,9 @@ def test_where_each_row_is_its_own_cluster_a_permutation_says_what_scipy_does():
     generator = np.random.default_rng(1)
     x = generator.integers(0, 4, 60).astype(float)
     y = np.where(generator.random(60) < 0.3, x, generator.integers(0, 4, 60))
-    found = permutation_p(x, y, of_clusters(60, 1), draws=9999)
-    assert found["tau_b"] == pytest.approx(kendalltau(x, y).pvalue, abs=0.01)
-    assert found["rho"] == pytest.approx(spearmanr(x, y).pvalue, abs=0.01)
+    found = permutation_p(x, y, of_clusters(60, 1), draws=2999)
+    assert found["tau_b"] == pytest.approx(kendalltau(x, y).pvalue, abs=0.02)
+    assert found["rho"] == pytest.approx(spearmanr(x, y).pvalue, abs=0.02)
 
 
 def test_values_too_many_for_labels_are_permuted_too():
@@ -80,7 +84,7 @@ def test_raters_with_nothing_in_common_but_clusters_are_seldom_called(sizes):
     generator = np.random.default_rng(3)
     cluster = np.repeat(np.arange(len(sizes)), sizes)
     called = np.zeros(2)
-    for _ in range(200):
+    for _ in range(100):
         x, y = (
             np.digitize(
                 generator.normal(size=len(sizes))[cluster] * 2 + generator.normal(size=len(cluster)), [0.0, 1.5]
@@ -89,4 +93,4 @@ def test_raters_with_nothing_in_common_but_clusters_are_seldom_called(sizes):
         )
         ours = permutation_p(x.astype(float), y.astype(float), clusters_of_rows(cluster.astype(str).tolist()), draws=99)
         called += np.array([ours["tau_b"], kendalltau(x, y).pvalue]) <= 0.05
-    assert called[0] <= 18 and called[1] >= 40, called
+    assert called[0] <= 11 and called[1] >= 20, called
