@@ -76,15 +76,16 @@ def folder(root: Path, *agents: tuple[str, str], repeats: int = 1) -> Workspace:
 
 
 class Model:
-    """Answers with the number of its request; what it is asked is kept."""
+    """Answers, otherwise in each run; what it is asked is kept."""
 
     def __init__(self) -> None:
         self.batches: list[Batch] = []
 
     def ask(self, batches: Sequence[Batch]) -> list[list[Reply]]:
         self.batches += batches
-        done = Reply(text="Yes.", usage=Usage(input_tokens=10), latency_s=2.0)
-        return [[done for _ in batch.requests] for batch in batches]
+        said = ("Yes.", "No.")
+        done = [Reply(text=text, usage=Usage(input_tokens=10), latency_s=2.0) for text in said]
+        return [[done[request.sample] for request in batch.requests] for batch in batches]
 
     def asked(self) -> list[tuple[str, str, Request]]:
         return [(batch.label, batch.model, request) for batch in self.batches for request in batch.requests]
@@ -150,7 +151,8 @@ def test_further_runs_are_of_every_agent_that_we_answer_for(tmp_path: Path) -> N
     answered(workspace, model)
     assert sorted(request.sample for _, _, request in model.asked()) == [0] * 4 + [1] * 4
     for name in ("mine", "all"):
-        assert [row.run for row in read_records(workspace.answer_runs(name), AnswerRun)] == [2, 2]
+        rows = read_records(workspace.answer_runs(name), AnswerRun)
+        assert [(row.run, row.answer) for row in rows] == [(2, "No."), (2, "No.")]
 
 
 def test_a_long_context_agent_is_handed_all_documents_and_has_no_ranking(tmp_path: Path) -> None:
