@@ -1,4 +1,4 @@
-"""What the stages `retrieve` and `answer` depend on besides files of stages before them. No model library is loaded."""
+"""What screenings, rankings and answers depend on besides files of stages before them. No model library is loaded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ragassay.files import digest_json
 from ragassay.models.endpoint import provider_of
 
 from .agents import ANSWER_PROMPT, LONG_CONTEXT_PROMPT, REWRITE_PROMPT
-from .rewriting.rewritings import prompt_file, rewrites_file, rewritings_for
+from .rewriting import prompt_file, rewrites_file, rewritings_for
 
 REACHED = ("alias", "replicas", "timeout_s", "retries", "verify_certificates", "aws_region", "aws_service")
 """How an OpenSearch server is reached, which shapes no ranking."""
@@ -122,11 +122,6 @@ def screen_files(workspace: Workspace) -> list[Path]:
     prompts = sorted({prompt_file(workspace, one.way) for one in rewritings_for(workspace.experiment)})
     own = own_modules(workspace, *(one.callable for one in workspace.experiment.retriever if one.callable))
     return [*own, *prompts]
-
-
-def rewrites_made(workspace: Workspace) -> list[Path]:
-    """The files of what models rewrite for variants."""
-    return [rewrites_file(workspace, one) for one in rewritings_for(workspace.experiment)]
 
 
 def screened(workspace: Workspace) -> list[Path]:

@@ -29,7 +29,8 @@ from .rankers.combined import rrf
 from .rankers.embedding import Embedder
 from .rankers.ranker import Ranking
 from .retrievers import PassageRetriever, build_retrievers, make_embedder
-from .rewriting.rewritings import Asks, of_rag_fusion, read_rewrites, rewrite_queries, rewritings_for
+from .rewriting import of_rag_fusion, rewritings_for
+from .rewriting.rewritings import Asks, read_rewrites, rewrite_queries
 from .search import SearchTime, measure, read_search_times
 
 

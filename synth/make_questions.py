@@ -20,12 +20,13 @@ from ragassay.records import LedgerRow, Query, QuestionsCheck, Rejected, Section
 from ragassay.text import one_line, plain
 
 from .choosing.choose import choose_by_looks
+from .questions import DEFAULT_PROMPT
 from .questions.need_writer import write_from_needs
 from .questions.own import ExpertQuestion, read_expert_questions, read_own_queries, same_text
 from .questions.reject import Embed, Meanings, Sifted, clean, compared_texts, fault_in_writing, sift
 from .questions.sample import sample_queries, sample_sections
 from .questions.slots import Calls, Setup, Written, ledger
-from .questions.write import DEFAULT_PROMPT, write_from_passages
+from .questions.write import write_from_passages
 
 # Rejected ones leave before the set is drawn, so that others of the pool take their place. Edited ones get their text
 # after it was drawn, so that an edit changes nothing among the rest; they keep id and evidence. What the rules rejected

@@ -17,13 +17,14 @@ from pathlib import Path
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache, read_replies
 from ragassay.cli.pipeline.plan import make_plan
-from ragassay.cli.pipeline.stages import stages
+from ragassay.cli.pipeline.stages import STAGES, means_of
 from ragassay.errors import InputError
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import digest_json
 from ragassay.models.endpoint import provider_of
 from ragassay.models.requests import Batch, Reply
+from ragassay.progress import NoProgress
 from ragassay.prompts import count_tokens
 
 Totals = dict[str, tuple[int, int, int]]
@@ -96,10 +97,10 @@ def planned_and_recorded(corpus: Path, ingested: Path | None = None) -> Held:
         workspace = Workspace(corpus, Path(folder) / "results", load_experiment(corpus / "experiment.toml"))
         nothing = ReplyCache(workspace.replies)
         if ingested is None:
-            stages()[0].run(workspace, Caller(workspace, "ingest", nothing))
+            STAGES[0].run(workspace, means_of(workspace, Caller(workspace, "ingest", nothing), NoProgress()))
         else:
             workspace.results.mkdir()
-            for path in stages()[0].makes(workspace):
+            for path in STAGES[0].makes(workspace):
                 shutil.copy(ingested / path.relative_to(workspace.results), path)
         planned: Totals = {}
         for row in make_plan(workspace, nothing)[0]:
@@ -108,9 +109,9 @@ def planned_and_recorded(corpus: Path, ingested: Path | None = None) -> Held:
         recorded: Totals = {}
         failed: dict[str, int] = {}
         cache = ReplyCache(workspace.replies, [workspace.shipped_replies])
-        for stage in stages()[1:-2]:  # compare and report ask nobody
+        for stage in STAGES[1:-2]:  # compare and report ask nobody
             caller = Counting(workspace, stage.name, cache)
-            stage.run(workspace, caller)
+            stage.run(workspace, means_of(workspace, caller, NoProgress()))
             if caller.calls:
                 recorded[stage.name] = (caller.calls, caller.input_tokens, caller.output_tokens)
                 failed[stage.name] = caller.failed

@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
+from ragassay.experiment.stage import Stage
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import digest_file, read_json, write_json
 from ragassay.progress import Counts, Outcome, Progress, StderrProgress
@@ -84,8 +85,9 @@ def make_manifest(
     )
 
 
-def read_manifest(path: Path) -> Manifest | None:
+def read_manifest(workspace: Workspace, stage: Stage) -> Manifest | None:
     """The manifest, or None where there is none or it cannot be read: the stage then simply runs."""
+    path = workspace.manifests / f"{stage.name}.json"
     if not path.exists():
         return None
     try:
@@ -97,6 +99,27 @@ def read_manifest(path: Path) -> Manifest | None:
 def write_manifest(path: Path, manifest: Manifest) -> None:
     """Write it, atomically."""
     write_json(path, manifest.dump())
+
+
+Digest = Callable[[Path], str]
+"""Of one file that is there."""
+
+
+def inputs_of(stage: Stage, workspace: Workspace, digest: Digest = digest_file) -> dict[str, str | None]:
+    """The digests of what a stage needs and uses. Raises InputError where that cannot be told."""
+    return digests([*stage.needs(workspace), *stage.uses(workspace)], workspace.results, digest)
+
+
+def why_stale(
+    known: Manifest | None,
+    stage: Stage,
+    workspace: Workspace,
+    inputs: Mapping[str, str | None],
+    digest: Digest = digest_file,
+) -> str | None:
+    """The reason to run a stage with these inputs, in words; None where it is up to date."""
+    made = digests(stage.makes(workspace), workspace.results, digest)
+    return why_run(known, inputs, stage.settings(workspace.experiment), made)
 
 
 def why_run(

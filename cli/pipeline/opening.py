@@ -18,7 +18,7 @@ from typing import TextIO
 from ragassay.errors import InputError
 from ragassay.experiment.mirror import Address, Mirror
 from ragassay.experiment.reading import line_of_table, load_experiment
-from ragassay.experiment.settings import Experiment
+from ragassay.experiment.settings import CorpusSettings, Experiment
 from ragassay.experiment.variant_settings import AgentSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_json, read_records, read_text
@@ -163,7 +163,6 @@ def _here(folder: Path | Address, mirrors: list[Mirror]) -> Path:
 def _check(experiment: Experiment, corpus: Path) -> None:
     """What a late stage would stumble over is said before an early one is paid for: models, language, own prompts."""
     from ragassay.prompts import Prompt
-    from ragassay.retrieval.rankers.analysis import language_code
 
     rerankers = {one.rerank for one in experiment.retriever if one.rerank}
     _check_retrievers(experiment, corpus / "experiment.toml")
@@ -172,7 +171,10 @@ def _check(experiment: Experiment, corpus: Path) -> None:
         for model in sorted(experiment.model_names()):
             if model not in rerankers:
                 provider_of(model)
-        language_code(experiment.corpus.language)
+        if experiment.corpus.language != CorpusSettings().language:
+            from ragassay.retrieval.rankers.analysis import language_code
+
+            language_code(experiment.corpus.language)
     except InputError as error:
         raise InputError(error.problem, file=corpus / "experiment.toml", remedy=error.remedy) from None
     answer, judge = experiment.answer, experiment.judge
@@ -206,7 +208,13 @@ def _check_rerankers(names: Sequence[str]) -> None:
 
 
 def _check_judge(experiment: Experiment, corpus: Path) -> None:
-    """That each judge can be asked as the settings have it, whichever model the options name."""
+    """That each judge can be asked as the settings have it, whichever model the options name.
+
+    Only what may be asked for probabilities can be refused; the judges are imported where one may.
+    """
+    settings = experiment.judge
+    if settings.mode != "probability" and not any(model.startswith("local:") for model in settings.all_models):
+        return
     from ragassay.evaluate.judging.panel import as_second, judge_mode
 
     try:

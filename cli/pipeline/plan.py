@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -21,21 +21,24 @@ from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.calls.served import Failed, ServerCall
 from ragassay.errors import BudgetSpent, InputError, RagassayError
+from ragassay.evaluate.foreseen import of_judging
 from ragassay.evaluate.judging.panel import judge_mode
+from ragassay.evaluate.stages import EVALUATE, JUDGE
 from ragassay.experiment.settings import Experiment
+from ragassay.experiment.stage import Load, Stage
 from ragassay.experiment.tables import JudgeSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.models.providers import cost_usd, served_cost_usd
 from ragassay.models.requests import Batch, Reply, Request
 from ragassay.prompts import count_tokens, reply_tokens
 from ragassay.retrieval.dependencies import rewriting_models
+from ragassay.retrieval.stages import ANSWER
 from ragassay.text import listed, plain
 
 from ..terminal import print_whole
-from .loads import STAGES_THAT_ASK, Load, estimate
-from .manifest import digests, read_manifest, why_run
+from .manifest import inputs_of, read_manifest, told_of, why_stale
 from .opening import alone, of_finalists, with_finalists, with_others
-from .stages import Stage, stages_of
+from .stages import SCREEN, means_of, stages_of
 
 START_S, TOKENS_PER_S = 1.0, 50.0
 """Assumed of a call to a server: until it begins to write, and how fast it writes."""
@@ -231,22 +234,22 @@ def _planned(workspace: Workspace, cache: ReplyCache) -> tuple[list[StagePlan], 
             (workspace.results / name).mkdir(parents=True, exist_ok=True)
             (copy.results / name).symlink_to((workspace.results / name).resolve())
         for stage in stages_of(workspace.experiment):
-            if stage.name not in STAGES_THAT_ASK:
+            if stage.foreseen is None:
                 continue
             loads: list[Load] = []
             counted_whole = False
             if exact and not _screened_alone(stage, workspace):
                 caller = _CountingCaller(copy, stage.name, cache)
                 exact = _played(stage, copy, caller)
-                counted_whole = caller.ended and stage.name == "screen"
+                counted_whole = caller.ended and stage is SCREEN
                 loads = caller.loads
                 for model, values in caller.seconds.items():
                     seconds.setdefault(model, []).extend(values)
-            foreseen = [] if exact or counted_whole else _foreseen(stage.name, loads, copy)
+            foreseen = [] if exact or counted_whole else _foreseen(stage, loads, copy)
             replaced = {(load.kind, load.model) for load in foreseen}
             counted = tuple(load for load in loads if (load.kind, load.model) not in replaced)
             planned.append(StagePlan(stage.name, counted, tuple(foreseen)))
-            if stage.name == "screen":
+            if stage is SCREEN:
                 copy = _with_finalists(copy, workspace, known=exact)
     return planned, seconds
 
@@ -265,21 +268,19 @@ def _with_finalists(copy: Workspace, workspace: Workspace, *, known: bool) -> Wo
 
 def _screened_alone(stage: Stage, workspace: Workspace) -> bool:
     """Whether it is a screening that is up to date and had asked no model."""
-    if stage.name != "screen" or rewriting_models(workspace.experiment) or workspace.experiment.servers():
+    if stage is not SCREEN or rewriting_models(workspace.experiment) or workspace.experiment.servers():
         return False
-    known = read_manifest(workspace.manifests / f"{stage.name}.json")
-    inputs = digests([*stage.needs(workspace), *stage.uses(workspace)], workspace.results)
-    made = digests(stage.makes(workspace), workspace.results)
-    return why_run(known, inputs, stage.settings(workspace.experiment), made) is None
+    known = read_manifest(workspace, stage)
+    return why_stale(known, stage, workspace, inputs_of(stage, workspace)) is None
 
 
-def _foreseen(stage: str, counted: Sequence[Load], workspace: Workspace) -> list[Load]:
+def _foreseen(stage: Stage, counted: Sequence[Load], workspace: Workspace) -> list[Load]:
     """What is still to come: the kinds not counted, and evaluators of which only the first round could be."""
     calls = Counter[tuple[str, str]]()
     for load in counted:
         calls[load.kind, load.model] += load.calls
-    estimated = estimate(stage, workspace)
-    if stage in ("evaluate", "screen"):
+    estimated = stage.foreseen(workspace) if stage.foreseen else []
+    if stage.name in (EVALUATE.name, SCREEN.name):
         total = Counter[tuple[str, str]]()
         for load in estimated:
             total[load.kind, load.model] += load.calls
@@ -291,16 +292,17 @@ def _played(stage: Stage, workspace: Workspace, caller: _CountingCaller) -> bool
     """Play a stage through; whether all that the next one reads is there then."""
     own = workspace.experiment.own_agents()
     try:
-        stage.run(_without_absent(workspace) if stage.name == "answer" else workspace, caller)
+        played = _without_absent(workspace) if stage is ANSWER else workspace
+        stage.run(played, means_of(played, caller, told_of(workspace, stage.name)))
         caller.ended = True
     except (_StopsHere, BudgetSpent):
         return False
     except InputError:
-        if stage.name == "judge" and own:
+        if stage is JUDGE and own:
             return False  # answers of the user's systems are there, but to other queries
         raise
     answered = all(workspace.answers(agent.name).exists() for agent in own)
-    return caller.complete and (answered or stage.name != "answer")
+    return caller.complete and (answered or stage is not ANSWER)
 
 
 def _without_absent(workspace: Workspace) -> Workspace:
@@ -331,18 +333,11 @@ def _rows(stage: str, loads: Sequence[Load], pace: Pace, *, estimated: bool) -> 
     return rows
 
 
-if TYPE_CHECKING:
-    pass
-    pass
-
-
 def print_plan(rows: Sequence[Row], pace: Pace, limit: float | None, more: Sequence[str] = ()) -> None:
     """The rows, what is to be paid (limit: in US dollars), how long it takes, and what is said besides."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
-
-    pass
 
     table = Table("stage", "model", "calls", "cached", "input", "output", "US$", "time")
     for column in table.columns[2:]:
@@ -375,8 +370,6 @@ def in_all(rows: Sequence[Row], limit: float | None) -> str:
 
 
 def _time(rows: Sequence[Row], pace: Pace) -> str:
-    pass
-
     known = sum(row.time_s or 0.0 for row in rows)
     unknown = sorted({row.model for row in rows if row.time_s is None})
     parts = [f"about {in_words(known)}"] if known or not unknown else []
@@ -427,7 +420,7 @@ def _with(experiment: Experiment, changes: Mapping[str, Any]) -> Experiment | No
 
 def _way(name: str, workspace: Workspace) -> Way:
     calls, cost, known = 0, 0.0, True
-    for load in estimate("judge", workspace):
+    for load in of_judging(workspace):
         settings = workspace.experiment.settings_of(load.model)
         price = cost_usd(load.model, settings, load.input_tokens, load.output_tokens, batch=settings.mode == "batch")
         known, calls, cost = known and price is not None, calls + load.calls, cost + (price or 0.0)

@@ -9,16 +9,26 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragassay.errors import InputError, NothingCame
+from ragassay.experiment.stage import Stage
 from ragassay.experiment.workspace import StageOutcome, Workspace, count_passages
 from ragassay.models.providers import cost_usd, served_cost_usd
 from ragassay.records import OWN_SYSTEM
 from ragassay.text import plain
 
-from .loads import STAGES_THAT_ASK
-from .manifest import Manifest, digests, make_manifest, read_manifest, standing_at, told_of, why_run, write_manifest
+from .manifest import (
+    Manifest,
+    digests,
+    inputs_of,
+    make_manifest,
+    read_manifest,
+    standing_at,
+    told_of,
+    why_stale,
+    write_manifest,
+)
 from .obstacles import asking_obstacles, file_obstacles, refuse
 from .opening import alone, check_others, locked, open_workspace, with_finalists, with_others
-from .stages import Stage, stages, stages_of
+from .stages import STAGES, means_of, stages_of
 
 if TYPE_CHECKING:
     from ragassay.calls.reply_cache import ReplyCache
@@ -37,7 +47,7 @@ def bring_all(options: argparse.Namespace) -> tuple[Workspace, int]:
     refuse(file_obstacles(workspace))
     with locked(workspace):
         first, *others = stages_of(workspace.experiment)
-        runner = Runner(workspace, options, [stage.name for stage in others])
+        runner = Runner(workspace, options, others)
         if runner.nothing_received:
             runner.refuse_obstacles()
         manifests = [runner.bring_up_to_date(first)]
@@ -45,7 +55,7 @@ def bring_all(options: argparse.Namespace) -> tuple[Workspace, int]:
         check_others(workspace)
         for stage in others:
             manifests.append(runner.bring_up_to_date(stage))
-            if stage.name == "questions":
+            if workspace.queries in stage.makes(workspace):
                 check_others(workspace)
     return workspace, max(manifest.exit_status for manifest in manifests)
 
@@ -73,16 +83,16 @@ def check_k(workspace: Workspace) -> None:
 def run_one(options: argparse.Namespace) -> int:
     """Bring one stage up to date; what it reads must be there."""
     workspace = open_workspace(options)
-    stage = next(stage for stage in stages() if stage.name == options.verb)
-    if stage.name not in [one.name for one in stages_of(workspace.experiment)]:
+    stage = next(stage for stage in STAGES if stage.name == options.verb)
+    if not stage.applies(workspace.experiment):
         file, remedy = workspace.corpus / "experiment.toml", "add one (docs/retrievers.md shows them)"
         raise InputError("has no [[retriever]] table, so there is nothing to screen", file=file, remedy=remedy)
     with locked(workspace):
-        runner = Runner(workspace, options, [stage.name])
+        runner = Runner(workspace, options, [stage])
         if options.model is None:
             runner.say_stale(stage)
         manifest = runner.bring_up_to_date(stage)
-    told = _say_screening(workspace) if stage.name == "screen" else ()
+    told = _say_screening(workspace) if workspace.screen in stage.makes(workspace) else ()
     for notice in manifest.notices:
         if notice not in told:
             print(f"note: {plain(notice)}")
@@ -95,7 +105,7 @@ class Runner:
     What `to_run` and no stage before the one that runs needs is checked before a model is asked.
     """
 
-    def __init__(self, workspace: Workspace, options: argparse.Namespace, to_run: Sequence[str] = ()) -> None:
+    def __init__(self, workspace: Workspace, options: argparse.Namespace, to_run: Sequence[Stage] = ()) -> None:
         self._workspace, self._to_run = workspace, tuple(to_run)
         self._ignore_recorded: bool = options.ignore_recorded
         self._retry_failed: bool = options.retry_failed
@@ -109,10 +119,8 @@ class Runner:
         """The stage's manifest, after running it if its inputs, settings or outputs are not as they were."""
         workspace = self._workspace
         inputs = self._inputs(stage)
-        settings = stage.settings(workspace.experiment)
-        path = workspace.manifests / f"{stage.name}.json"
-        known = read_manifest(path)
-        reason = why_run(known, inputs, settings, digests(stage.makes(workspace), workspace.results))
+        known = read_manifest(workspace, stage)
+        reason = why_stale(known, stage, workspace, inputs)
         if known is not None and reason is None and self._retry_failed and known.n_failed:
             reason = f"{known.n_failed} failed last time"
         if known is not None and reason is None and self._ignore_recorded and self._has_recorded(stage):
@@ -132,7 +140,7 @@ class Runner:
         for stage in stages_of(workspace.experiment):
             if stage.name == before.name:
                 return
-            known = read_manifest(workspace.manifests / f"{stage.name}.json")
+            known = read_manifest(workspace, stage)
             if known is not None and (reason := self._why_stale(stage, known)):
                 mend = f"`ragassay {stage.name} {workspace.corpus}` brings it up to date"
                 self._say(f"note: {stage.name} is not up to date ({reason}); {mend}")
@@ -140,11 +148,10 @@ class Runner:
     def _why_stale(self, stage: Stage, known: Manifest) -> str | None:
         workspace = self._workspace
         try:
-            inputs = digests([*stage.needs(workspace), *stage.uses(workspace)], workspace.results)
+            inputs = inputs_of(stage, workspace)
         except InputError:  # what it needs is not here any more: for whoever runs that stage
             return None
-        made = digests(stage.makes(workspace), workspace.results)
-        return why_run(known, inputs, stage.settings(workspace.experiment), made)
+        return why_stale(known, stage, workspace, inputs)
 
     def _run(self, stage: Stage, inputs: dict[str, str | None]) -> Manifest:
         from ragassay.calls.caller import Caller
@@ -153,12 +160,12 @@ class Runner:
         path = workspace.manifests / f"{stage.name}.json"
         path.unlink(missing_ok=True)
         self._say_unpriced(stage)
-        self._to_run = self._to_run[self._to_run.index(stage.name) :] if stage.name in self._to_run else self._to_run
+        self._to_run = self._to_run[self._to_run.index(stage) :] if stage in self._to_run else self._to_run
         told = told_of(workspace, stage.name)
         caller = Caller(workspace, stage.name, self._replies(), told, self._spent_usd, self.refuse_obstacles)
         try:
             with standing_at(workspace, stage.name):
-                outcome = _graver(stage.run(workspace, caller), caller.all_failed)
+                outcome = _graver(stage.run(workspace, means_of(workspace, caller, told)), caller.all_failed)
         finally:
             caller.close()
         self._spent_usd = caller.spent_usd
@@ -166,7 +173,7 @@ class Runner:
         settings = stage.settings(workspace.experiment)
         manifest = make_manifest(stage.name, inputs, settings, made, outcome, (*caller.usage(), *outcome.usage))
         write_manifest(path, manifest)
-        if stage.name == "screen":
+        if workspace.screen in stage.makes(workspace):
             self._workspace = with_others(with_finalists(alone(workspace)), workspace.others)
         workspace.push()
         failed = f", {manifest.n_failed} failed" if manifest.n_failed else ""
@@ -185,7 +192,7 @@ class Runner:
         self._checked = True
 
     def _has_recorded(self, stage: Stage) -> bool:
-        return stage.name in STAGES_THAT_ASK and self._workspace.shipped_replies.is_dir()
+        return stage.foreseen is not None and self._workspace.shipped_replies.is_dir()
 
     def _say_unpriced(self, stage: Stage) -> None:
         """Name the models that can be called and have no known price: the cost limit does not hold for them."""
@@ -201,15 +208,14 @@ class Runner:
 
     def _inputs(self, stage: Stage) -> dict[str, str | None]:
         workspace = self._workspace
-        needs = stage.needs(workspace)
-        for path in needs:
+        for path in stage.needs(workspace):
             if not path.exists():
                 raise InputError(
                     "is not there yet",
                     file=path,
                     remedy=f"`ragassay run {workspace.corpus}` makes everything that `{stage.name}` needs",
                 )
-        return digests([*needs, *stage.uses(workspace)], workspace.results)
+        return inputs_of(stage, workspace)
 
     def _replies(self) -> ReplyCache:
         if self._cache is None:

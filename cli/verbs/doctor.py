@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ragassay import __version__
 from ragassay.errors import InputError
+from ragassay.experiment.stage import Stage
 from ragassay.experiment.workspace import Workspace
 from ragassay.text import plain
 
@@ -85,7 +86,7 @@ def check_experiment(workspace: Workspace) -> Iterator[Check]:
     """
     from ..pipeline.stages import stages_of
 
-    stages = [stage.name for stage in stages_of(workspace.experiment)]
+    stages = stages_of(workspace.experiment)
     recorded = workspace.shipped_replies.is_dir()
     said: set[str] = set()
     for check in _asked(workspace, stages, recorded):
@@ -101,7 +102,7 @@ def check_experiment(workspace: Workspace) -> Iterator[Check]:
 _ON_RECORD = " (needed only for replies that are not on record)"
 
 
-def _asked(workspace: Workspace, stages: Sequence[str], recorded: bool) -> Iterator[Check]:
+def _asked(workspace: Workspace, stages: Sequence[Stage], recorded: bool) -> Iterator[Check]:
     for model in models_called(workspace, stages):
         yield _tried(f"model {model}", partial(_model, workspace, model), recorded)
     if workspace.experiment.retrieval.engine == "opensearch":

@@ -260,4 +260,4 @@ def _obstacles(corpus: Path) -> list[InputError]:
     from ..pipeline.stages import stages_of
 
     workspace = Workspace(corpus, Path("results") / corpus.name, load_experiment(corpus / "experiment.toml"))
-    return asking_obstacles(workspace, [stage.name for stage in stages_of(workspace.experiment)])
+    return asking_obstacles(workspace, stages_of(workspace.experiment))

@@ -15,7 +15,6 @@ from ragassay import __version__
 from ragassay.errors import InputError, Obstacles
 from ragassay.text import plain
 
-from ..pipeline.plan import print_plan
 from ..terminal import (
     actions,
     add_experiment,
@@ -87,7 +86,7 @@ def run_plan(options: argparse.Namespace) -> int:
     from ..pipeline.stages import stages_of
 
     workspace = open_workspace(options)
-    later = asking_obstacles(workspace, [stage.name for stage in stages_of(workspace.experiment)])
+    later = asking_obstacles(workspace, stages_of(workspace.experiment))
     if found := file_obstacles(workspace):
         raise Obstacles([*found, *later])
     try:
@@ -104,14 +103,14 @@ def run_plan(options: argparse.Namespace) -> int:
 
 def _planned(workspace: Workspace, options: argparse.Namespace) -> tuple[list[Row], Pace]:
     from ragassay.calls.reply_cache import ReplyCache
+    from ragassay.synth.stages import INGEST
 
     from ..pipeline.opening import check_others, locked
     from ..pipeline.plan import make_plan
     from ..pipeline.runner import Runner, check_k
-    from ..pipeline.stages import stages
 
     with locked(workspace):
-        Runner(workspace, options).bring_up_to_date(stages()[0])
+        Runner(workspace, options).bring_up_to_date(INGEST)
     check_k(workspace)
     check_others(workspace)
     recorded = () if options.ignore_recorded else workspace.recorded_replies()
@@ -119,16 +118,20 @@ def _planned(workspace: Workspace, options: argparse.Namespace) -> tuple[list[Ro
 
 
 def _print(rows: Sequence[Row], pace: Pace, workspace: Workspace) -> None:
-    more = [_ways(workspace)] if any(row.stage == "judge" and row.calls > row.from_cache for row in rows) else []
+    from ragassay.evaluate.stages import JUDGE
+
+    from ..pipeline.plan import print_plan
+
+    more = [_ways(workspace)] if any(row.stage == JUDGE.name and row.calls > row.from_cache for row in rows) else []
     more += [_by_evaluator(workspace)] if workspace.experiment.evaluates else []
     print_plan(rows, pace, workspace.experiment.run.max_cost_usd, more)
 
 
 def _by_evaluator(workspace: Workspace) -> str:
     """About how many calls each evaluator takes; those that ask no judge are not named."""
-    from ..pipeline.loads import estimate
+    from ragassay.evaluate.foreseen import of_evaluators
 
-    loads = estimate("evaluate", workspace)
+    loads = of_evaluators(workspace)
     told = ", ".join(f"{plain(one.kind.removeprefix('evaluate-'))} ~{one.calls:,}" for one in loads)
     return f"Calls in all by evaluator: {told}." if told else "No evaluator asks the judge."
 

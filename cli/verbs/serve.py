@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.errors import InputError
+from ragassay.experiment.stage import Stage
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import digest_file
 from ragassay.text import plain
 from ragassay.workbench.views.progress import StageState
 
-from ..pipeline.manifest import Manifest, Standing, digests, read_broken_off, read_manifest, read_standing, why_run
+from ..pipeline.manifest import Manifest, Standing, inputs_of, read_broken_off, read_manifest, read_standing, why_stale
 from ..pipeline.opening import with_finalists
-from ..pipeline.stages import Stage, stages_of
+from ..pipeline.stages import stages_of
 from ..terminal import folder_of
 
 
@@ -42,7 +43,7 @@ def _state(stage: Stage, workspace: Workspace, now: Standing | None, then: Stand
 
 
 def _at_rest(stage: Stage, workspace: Workspace) -> StageState:
-    known = read_manifest(workspace.manifests / f"{stage.name}.json")
+    known = read_manifest(workspace, stage)
     if known is None:
         return StageState(stage.name, "missing", "not run yet")
     why = _why(stage, workspace, known)
@@ -73,11 +74,8 @@ def _at_work(state: StageState, now: Standing) -> StageState:
 
 def _why(stage: Stage, workspace: Workspace, known: Manifest) -> str | None:
     """Why the stage would run; None where it is up to date."""
-    root = workspace.results
     try:
-        inputs = digests([*stage.needs(workspace), *stage.uses(workspace)], root, _digest_kept)
-        made = digests(stage.makes(workspace), root, _digest_kept)
-        return why_run(known, inputs, stage.settings(workspace.experiment), made)
+        return why_stale(known, stage, workspace, inputs_of(stage, workspace, _digest_kept), _digest_kept)
     except (InputError, OSError) as error:
         return str(error)
 
@@ -94,7 +92,6 @@ def _digest_of(path: Path, size: int, time: int) -> str:
 
 
 if TYPE_CHECKING:
-    from ragassay.experiment.workspace import Workspace
     from ragassay.workbench.app import Access
 
 PORT = 8765

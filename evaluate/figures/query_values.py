@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isinf
-from typing import NamedTuple
 
 import numpy as np
 
 from ragassay.cores import Helpers
 from ragassay.errors import InputError
 from ragassay.experiment.settings import Experiment
+from ragassay.experiment.variants import AnsweredBy, cross
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import Qrels
 from ragassay.records import Answer, Figure, Judgment
@@ -344,46 +344,14 @@ def compare_agents(
     return lambda: tuple(row for wait in begun for row in wait())
 
 
-BUILT_IN = "built-in"
-WHOLE = "built-in for whole documents"
-"""What our own prompts are called, where the experiment names none."""
-
-
-class AnsweredBy(NamedTuple):
-    """A model, and a prompt as the experiment or the answers name it; None where that is not known."""
-
-    model: str | None
-    prompt: str | None
-
-
-def settings_say(experiment: Experiment) -> dict[str, AnsweredBy]:
-    """Of every agent, in the experiment's order; of a user's own system only who is said to write for it."""
-    answer = experiment.answer
-    usual = answer.prompt or BUILT_IN
-    found = {name: AnsweredBy(answer.model, usual) for name, _, _ in experiment.built_in_agents()}
-    for one in experiment.table_agents():
-        found[one.name] = AnsweredBy(one.model, one.prompt or (usual if one.variant else WHOLE))
-    return found | {one.name: AnsweredBy(one.writer, None) for one in experiment.own_agents()}
-
-
 def answered_by(experiment: Experiment, material: Material) -> dict[str, AnsweredBy]:
-    """The same, after what the answers of the user's own systems carry, where all that do agree."""
-    found = settings_say(experiment)
+    """As the experiment has it, and after what the answers of the user's own systems carry, where all that do agree."""
+    found = experiment.answered_by()
     for one in experiment.own_agents():
         keys = [(query.id, one.name) for query in material.queries]
         rows = [row for key in keys if (row := material.answers.get(key)) is not None]
         found[one.name] = AnsweredBy(_one([r.model for r in rows]) or one.writer, _one([r.prompt for r in rows]))
     return {agent: found[agent] for agent in material.agents if agent in found}
-
-
-def cross(by: Mapping[str, AnsweredBy]) -> dict[tuple[str, str], list[str]]:
-    """(model, prompt) to the agents of which both are known; empty below two models or two prompts."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for agent, (model, prompt) in by.items():
-        if model is not None and prompt is not None:
-            found.setdefault((model, prompt), []).append(agent)
-    enough = min(len({model for model, _ in found}), len({prompt for _, prompt in found})) >= 2
-    return found if enough else {}
 
 
 def models_by_prompts(

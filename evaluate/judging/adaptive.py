@@ -151,6 +151,35 @@ def play_out(design: Design, cluster: Ints, place: Ints, reveal: Callable[[Truth
     cluster: (queries,) from 0, what is not independent. place: (tables, queries, pairs), as `places` gives it. reveal:
     plays the games that are true in a (tables, queries, pairs) array and returns their scores, NaN elsewhere.
     """
+
+    def more(found: Standing, ended: Truths, met: Ints) -> Ints:
+        return choose(running(found), ended, design.n_queries - met, design.budget - met.sum(axis=1), design)
+
+    return _rounds(design, cluster, place, reveal, more)
+
+
+def play_together(design: Design, cluster: Ints, place: Ints, reveal: Callable[[Truths], Floats]) -> Played:
+    """The same where all pairs of a query play together: batch after batch of queries, until a batch after the best was
+    decided, or the share of them that may be played is.
+
+    place: (tables, queries), as `spread` gives it.
+    """
+
+    def more(_: Standing, ended: Truths, met: Ints) -> Ints:
+        return np.minimum(design.batch, design.most - met) * ~ended[:, None]
+
+    return _rounds(design, cluster, np.repeat(place[:, :, None], design.n_pairs, axis=2), reveal, more)
+
+
+def _rounds(
+    design: Design,
+    cluster: Ints,
+    place: Ints,
+    reveal: Callable[[Truths], Floats],
+    choose_more: Callable[[Standing, Truths, Ints], Ints],
+) -> Played:
+    """choose_more: (tables, pairs), how many more games each pair plays, by who leads, the tables where the best was
+    decided a round ago, and how many each has met on."""
     scores = np.full(place.shape, np.nan)
     met, best = np.zeros((len(place), design.n_pairs), dtype=np.intp), np.full(len(place), -1)
     more, rounds = np.full(met.shape, design.batch), np.zeros(len(place), dtype=np.intp)
@@ -160,28 +189,8 @@ def play_out(design: Design, cluster: Ints, place: Ints, reveal: Callable[[Truth
         met, rounds = met + more, rounds + more.any(axis=1)
         found, ended = standing(scores, cluster, design.n_agents), best >= 0
         best = np.where(ended, best, decide(found, design))
-        more = choose(running(found), ended, design.n_queries - met, design.budget - met.sum(axis=1), design)
+        more = choose_more(found, ended, met)
     return Played(scores, met, best, rounds)
-
-
-def play_together(design: Design, cluster: Ints, place: Ints, reveal: Callable[[Truths], Floats]) -> Played:
-    """The same where all pairs of a query play together: batch after batch of queries, until a batch after the best was
-    decided, or the share of them that may be played is.
-
-    place: (tables, queries), as `spread` gives it.
-    """
-    of_pairs = np.repeat(place[:, :, None], design.n_pairs, axis=2)
-    scores = np.full(of_pairs.shape, np.nan)
-    met, best, rounds = (np.full(len(place), start) for start in (0, -1, 0))
-    more = np.full(len(place), design.batch)
-    while more.any():
-        new = (of_pairs >= met[:, None, None]) & (of_pairs < (met + more)[:, None, None])
-        scores = np.where(new, reveal(new), scores)
-        met, rounds = met + more, rounds + (more > 0)
-        found, ended = standing(scores, cluster, design.n_agents), best >= 0
-        best = np.where(ended, best, decide(found, design))
-        more = np.minimum(design.batch, design.most - met) * ~ended
-    return Played(scores, np.repeat(met[:, None], design.n_pairs, axis=1), best, rounds)
 
 
 def standing(scores: Floats, cluster: Ints, n_agents: int) -> Standing:

@@ -31,165 +31,14 @@ from .panel import Panel, shown_in_games
 MOST_SEATS = 8
 """Answers in one list, at most."""
 
-
-@dataclass(frozen=True)
-class Sitting:
-    """One list of a query: its presentation, from 1; who sits in it, by place; whether it is read from the last place
-    to the first."""
-
-    presentation: int
-    agents: tuple[str, ...]
-    turned: bool
-
-
-def turns(queries: Sequence[str], seed: str) -> dict[str, int]:
-    """The place of each query, from 0, in an order that hangs on the queries' names and the seed alone."""
-    order = sorted(queries)
-    random.Random(seed).shuffle(order)
-    return {query: place for place, query in enumerate(order)}
-
-
-def sittings(agents: Sequence[str], turn: int, presentations: int) -> list[Sitting]:
-    """The lists of agents on one query, in the order of their presentations.
-
-    A query's row is of a Williams square, by its turn: its place in a seeded order of all. So over the queries each
-    agent stands equally often in each place and each pair equally often in either order, as nearly as their number
-    allows. An even presentation is the one before it from the last place to the first; the next odd one is another row.
-    Over the turns the first of `agents` is where the first row has its 0, and so on.
-    """
-    rows = williams(len(agents))
-    return [
-        Sitting(number + 1, tuple(agents[seat] for seat in rows[(turn + number // 2) % len(rows)]), number % 2 == 1)
-        for number in range(presentations)
-    ]
-
-
-def williams(n: int) -> list[tuple[int, ...]]:
-    """Rows of the numbers below `n`, n of them, or 2 n where it is odd; the reverse of a row stands half of them on.
-
-    Each number stands equally often in each place, and equally often right behind each other one (Williams, Australian
-    Journal of Scientific Research A 2, 1949; of an odd number two squares).
-    """
-    zigzag = [(place + 1) // 2 if place % 2 else (n - place // 2) % n for place in range(n)]
-    square = [tuple((number + row) % n for number in zigzag) for row in range(n)]
-    return square if n % 2 == 0 else [*square, *(row[::-1] for row in square)]
-
-
 GROUP = MOST_SEATS // 2
+"""Of more agents, at most so many in a group; two groups sit in a list."""
 
 Pair = frozenset[str]
-
-
-@dataclass(frozen=True)
-class Block:
-    """Agents that are ranked together, in an order that seats go by, and the pairs whose games are taken from it.
-
-    wave: with which, from 0, the last of them joined.
-    """
-
-    agents: tuple[str, ...]
-    pairs: frozenset[Pair]
-    wave: int
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Who meets whom over the queries. waves: the agents in the order in which they joined. anchors: how many of those
-    before an agent that joins later meets on a query. It hangs on the names and the seed alone.
-
-    Up to eight agents sit in one list. More are split into groups of at most four, drawn anew for each query, and every
-    two groups are a block: a balanced incomplete block design of the groups, blocks of two (Cochran and Cox,
-    Experimental Designs, 1957, chapter 11), in which each group is put in its place; of the agents it is a singular
-    group divisible design (Bose and Connor, Annals of Mathematical Statistics 23, 1952). Two agents of different groups
-    meet in one block, two of a group in every block of it, of which one, drawn, is the pair's home: its game is taken
-    from there alone. Agents that join later sit with anchors, agents of the waves before in turn, and only pairs with
-    one of them are taken from such a list.
-    """
-
-    waves: Sequence[Sequence[str]]
-    queries: Sequence[str]
-    anchors: int
-    seed: int
-
-    def blocks(self, query: str) -> list[Block]:
-        """Those of a query, wave by wave: every pair that meets on it is taken from exactly one of them."""
-        found = self._together(query, 0)
-        for wave in range(1, len(self.waves)):
-            found += self._joining(query, wave)
-        return found
-
-    def _joining(self, query: str, wave: int) -> Iterator[Block]:
-        """Newcomers among themselves and each with the anchors, in as few lists as hold them."""
-        beside = self._anchors(query, wave)
-        room = MOST_SEATS - len(beside)
-        groups = [self._names(wave)]
-        if len(groups[0]) > room:
-            groups = _parts(self._drawn(query, wave, "newcomers"), room)
-            yield from self._together(query, wave)
-        for group in groups:
-            pairs = {frozenset(pair) for pair in product(group, beside)}
-            if len(groups) == 1:
-                pairs |= _pairs(group)
-            yield Block((*group, *beside), frozenset(pairs), wave)
-
-    def _together(self, query: str, wave: int) -> list[Block]:
-        """The agents of a wave among themselves."""
-        if len(self.waves[wave]) <= MOST_SEATS:
-            names = self._names(wave)
-            return [Block(tuple(names), _pairs(names), wave)]
-        groups = _parts(self._drawn(query, wave, "blocks"), GROUP)
-        meetings = list(combinations(range(len(groups)), 2))
-        pairs = [{frozenset(pair) for pair in product(groups[one], groups[other])} for one, other in meetings]
-        luck = random.Random(f"{self.seed}:homes:{wave}:{query}")
-        for number, group in enumerate(groups):
-            homes = [place for place, meeting in enumerate(meetings) if number in meeting]
-            for pair in combinations(group, 2):
-                pairs[luck.choice(homes)].add(frozenset(pair))
-        return [
-            Block((*groups[one], *groups[other]), frozenset(taken), wave)
-            for (one, other), taken in zip(meetings, pairs, strict=True)
-        ]
-
-    def _anchors(self, query: str, wave: int) -> list[str]:
-        """Agents of the waves before, in turn over the queries: each equally often, as nearly as can be."""
-        before = sorted(agent for agents in self.waves[:wave] for agent in agents)
-        random.Random(f"{self.seed}:anchors:{wave}").shuffle(before)
-        n = min(self.anchors, len(before))
-        start = n * self._turns[wave][query]
-        return [before[(start + number) % len(before)] for number in range(n)]
-
-    @cached_property
-    def _turns(self) -> list[dict[str, int]]:
-        """By wave, where each query stands in an order of its own."""
-        return [turns(self.queries, f"{self.seed}:turns:{wave}") for wave, _ in enumerate(self.waves)]
-
-    def _names(self, wave: int) -> list[str]:
-        """In one order on all queries."""
-        names = sorted(self.waves[wave])
-        random.Random(f"{self.seed}:seats").shuffle(names)
-        return names
-
-    def _drawn(self, query: str, wave: int, what: str) -> list[str]:
-        """In another order on each."""
-        names = sorted(self.waves[wave])
-        random.Random(f"{self.seed}:{what}:{wave}:{query}").shuffle(names)
-        return names
-
-
-def _parts(names: Sequence[str], most: int) -> list[list[str]]:
-    """As few as hold at most so many each, as equal as can be."""
-    n = ceil(len(names) / most)
-    return [list(names[len(names) * part // n : len(names) * (part + 1) // n]) for part in range(n)]
-
-
-def _pairs(names: Sequence[str]) -> frozenset[Pair]:
-    return frozenset(frozenset(pair) for pair in combinations(names, 2))
-
+"""Two agents."""
 
 Beside = Sequence[tuple[Evaluator, Sequence[AnswerCase]]]
 """Judges of answers, each with the answers it judges."""
-
-Given = Sequence[tuple[Judge[Any], Sequence[Any]]]
 
 
 class _Rounds:
@@ -200,7 +49,7 @@ class _Rounds:
         self.answers: list[Assessment] = []
         self.made: list[Any] = []
 
-    def ask(self, given: Given) -> list[Any]:
+    def ask(self, given: Sequence[tuple[Judge[Any], Sequence[Any]]]) -> list[Any]:
         """What the judges of games say. Raises what the caller raises."""
         n = len(self.waiting)
         parts = judged([*self.waiting, *given], self.caller)
@@ -348,3 +197,152 @@ def _order(case: ListCase, sitting: Sitting, shown: Shown) -> tuple[tuple[str, .
             seats.setdefault(shown.answer(answers[agent]), []).append(agent)
     places = [tuple(sorted(agents)) for agents in seats.values()]
     return tuple(places[::-1] if sitting.turned else places)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Agents that are ranked together, in an order that seats go by, and the pairs whose games are taken from it.
+
+    wave: with which, from 0, the last of them joined.
+    """
+
+    agents: tuple[str, ...]
+    pairs: frozenset[Pair]
+    wave: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Who meets whom over the queries. waves: the agents in the order in which they joined. anchors: how many of those
+    before an agent that joins later meets on a query. It hangs on the names and the seed alone.
+
+    Up to eight agents sit in one list. More are split into groups of at most four, drawn anew for each query, and every
+    two groups are a block: a balanced incomplete block design of the groups, blocks of two (Cochran and Cox,
+    Experimental Designs, 1957, chapter 11), in which each group is put in its place; of the agents it is a singular
+    group divisible design (Bose and Connor, Annals of Mathematical Statistics 23, 1952). Two agents of different groups
+    meet in one block, two of a group in every block of it, of which one, drawn, is the pair's home: its game is taken
+    from there alone. Agents that join later sit with anchors, agents of the waves before in turn, and only pairs with
+    one of them are taken from such a list.
+    """
+
+    waves: Sequence[Sequence[str]]
+    queries: Sequence[str]
+    anchors: int
+    seed: int
+
+    def blocks(self, query: str) -> list[Block]:
+        """Those of a query, wave by wave: every pair that meets on it is taken from exactly one of them."""
+        found = self._together(query, 0)
+        for wave in range(1, len(self.waves)):
+            found += self._joining(query, wave)
+        return found
+
+    def _joining(self, query: str, wave: int) -> Iterator[Block]:
+        """Newcomers among themselves and each with the anchors, in as few lists as hold them."""
+        beside = self._anchors(query, wave)
+        room = MOST_SEATS - len(beside)
+        groups = [self._names(wave)]
+        if len(groups[0]) > room:
+            groups = _parts(self._drawn(query, wave, "newcomers"), room)
+            yield from self._together(query, wave)
+        for group in groups:
+            pairs = {frozenset(pair) for pair in product(group, beside)}
+            if len(groups) == 1:
+                pairs |= _pairs(group)
+            yield Block((*group, *beside), frozenset(pairs), wave)
+
+    def _together(self, query: str, wave: int) -> list[Block]:
+        """The agents of a wave among themselves."""
+        if len(self.waves[wave]) <= MOST_SEATS:
+            names = self._names(wave)
+            return [Block(tuple(names), _pairs(names), wave)]
+        groups = _parts(self._drawn(query, wave, "blocks"), GROUP)
+        meetings = list(combinations(range(len(groups)), 2))
+        pairs = [{frozenset(pair) for pair in product(groups[one], groups[other])} for one, other in meetings]
+        luck = random.Random(f"{self.seed}:homes:{wave}:{query}")
+        for number, group in enumerate(groups):
+            homes = [place for place, meeting in enumerate(meetings) if number in meeting]
+            for pair in combinations(group, 2):
+                pairs[luck.choice(homes)].add(frozenset(pair))
+        return [
+            Block((*groups[one], *groups[other]), frozenset(taken), wave)
+            for (one, other), taken in zip(meetings, pairs, strict=True)
+        ]
+
+    def _anchors(self, query: str, wave: int) -> list[str]:
+        """Agents of the waves before, in turn over the queries: each equally often, as nearly as can be."""
+        before = sorted(agent for agents in self.waves[:wave] for agent in agents)
+        random.Random(f"{self.seed}:anchors:{wave}").shuffle(before)
+        n = min(self.anchors, len(before))
+        start = n * self._turns[wave][query]
+        return [before[(start + number) % len(before)] for number in range(n)]
+
+    @cached_property
+    def _turns(self) -> list[dict[str, int]]:
+        """By wave, where each query stands in an order of its own."""
+        return [turns(self.queries, f"{self.seed}:turns:{wave}") for wave, _ in enumerate(self.waves)]
+
+    def _names(self, wave: int) -> list[str]:
+        """In one order on all queries."""
+        names = sorted(self.waves[wave])
+        random.Random(f"{self.seed}:seats").shuffle(names)
+        return names
+
+    def _drawn(self, query: str, wave: int, what: str) -> list[str]:
+        """In another order on each."""
+        names = sorted(self.waves[wave])
+        random.Random(f"{self.seed}:{what}:{wave}:{query}").shuffle(names)
+        return names
+
+
+def _parts(names: Sequence[str], most: int) -> list[list[str]]:
+    """As few as hold at most so many each, as equal as can be."""
+    n = ceil(len(names) / most)
+    return [list(names[len(names) * part // n : len(names) * (part + 1) // n]) for part in range(n)]
+
+
+def _pairs(names: Sequence[str]) -> frozenset[Pair]:
+    return frozenset(frozenset(pair) for pair in combinations(names, 2))
+
+
+@dataclass(frozen=True)
+class Sitting:
+    """One list of a query: its presentation, from 1; who sits in it, by place; whether it is read from the last place
+    to the first."""
+
+    presentation: int
+    agents: tuple[str, ...]
+    turned: bool
+
+
+def turns(queries: Sequence[str], seed: str) -> dict[str, int]:
+    """The place of each query, from 0, in an order that hangs on the queries' names and the seed alone."""
+    order = sorted(queries)
+    random.Random(seed).shuffle(order)
+    return {query: place for place, query in enumerate(order)}
+
+
+def sittings(agents: Sequence[str], turn: int, presentations: int) -> list[Sitting]:
+    """The lists of agents on one query, in the order of their presentations.
+
+    A query's row is of a Williams square, by its turn: its place in a seeded order of all. So over the queries each
+    agent stands equally often in each place and each pair equally often in either order, as nearly as their number
+    allows. An even presentation is the one before it from the last place to the first; the next odd one is another row.
+    Over the turns the first of `agents` is where the first row has its 0, and so on.
+    """
+    rows = williams(len(agents))
+    return [
+        Sitting(number + 1, tuple(agents[seat] for seat in rows[(turn + number // 2) % len(rows)]), number % 2 == 1)
+        for number in range(presentations)
+    ]
+
+
+def williams(n: int) -> list[tuple[int, ...]]:
+    """Rows of the numbers below `n`, n of them, or 2 n where it is odd; the reverse of a row stands half of them on.
+
+    Each number stands equally often in each place, and equally often right behind each other one (Williams, Australian
+    Journal of Scientific Research A 2, 1949; of an odd number two squares).
+    """
+    zigzag = [(place + 1) // 2 if place % 2 else (n - place // 2) % n for place in range(n)]
+    square = [tuple((number + row) % n for number in zigzag) for row in range(n)]
+    return square if n % 2 == 0 else [*square, *(row[::-1] for row in square)]

@@ -24,7 +24,7 @@ from .tables import (
     TableError,
 )
 from .variant_settings import AgentSettings, Chunking, Grids, RetrieverSettings, SearchSettings
-from .variants import TableAgent, Variants, make_agents
+from .variants import BUILT_IN, WHOLE, AnsweredBy, TableAgent, Variants, make_agents
 
 
 def is_served(embedding: str) -> bool:
@@ -284,6 +284,14 @@ class Experiment(Table):
     def answered_agents(self) -> tuple[str, ...]:
         """The names of all agents that we answer for."""
         return (*(name for name, _, _ in self.built_in_agents()), *(agent.name for agent in self.table_agents()))
+
+    def answered_by(self) -> dict[str, AnsweredBy]:
+        """Of every agent, in their order, its model and prompt; of a user's own system who is said to write for it."""
+        usual = self.answer.prompt or BUILT_IN
+        found = {name: AnsweredBy(self.answer.model, usual) for name, _, _ in self.built_in_agents()}
+        for one in self.table_agents():
+            found[one.name] = AnsweredBy(one.model, one.prompt or (usual if one.variant else WHOLE))
+        return found | {one.name: AnsweredBy(one.writer, None) for one in self.own_agents()}
 
     def agent_names(self) -> tuple[str, ...]:
         """Every agent that takes part, in the order of the tables."""

@@ -278,6 +278,28 @@ class TableAgent(NamedTuple):
         return self.model == model and self.prompt is None and self.temperature is None
 
 
+BUILT_IN = "built-in"
+WHOLE = "built-in for whole documents"
+"""What our own prompts are called, where the experiment names none."""
+
+
+class AnsweredBy(NamedTuple):
+    """A model, and a prompt as the experiment or the answers name it; None where that is not known."""
+
+    model: str | None
+    prompt: str | None
+
+
+def cross(by: Mapping[str, AnsweredBy]) -> dict[tuple[str, str], list[str]]:
+    """(model, prompt) to the agents of which both are known; empty below two models or two prompts."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for agent, (model, prompt) in by.items():
+        if model is not None and prompt is not None:
+            found.setdefault((model, prompt), []).append(agent)
+    enough = min(len({model for model, _ in found}), len({prompt for _, prompt in found})) >= 2
+    return found if enough else {}
+
+
 def make_agents(
     tables: Sequence[AgentSettings], variants: Variants, model: str
 ) -> tuple[TableAgent | AgentSettings, ...]:

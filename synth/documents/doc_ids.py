@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pydantic import ValidationError
 
@@ -25,10 +25,10 @@ from ragassay.records import Page, Passage
 from ragassay.text import listed, plain
 
 from ..formats import PDF, SETTINGS_TOO, check_packages, kind_of, paged
-from ..pdf.process import PageText, Probe
-from .chunking import HERE_ALONE
-from .cutting import Document, Raw, chunk, make_sections, where
-from .text import DocumentText
+
+if TYPE_CHECKING:
+    from .cutting import Document, Raw
+    from .text import DocumentText
 
 READY = "corpus.jsonl"
 """Passages that are ready, in the corpus folder."""
@@ -213,6 +213,9 @@ def _name(source: object, folder: Path, number: int) -> str:
 
 
 def _raw(doc: str, source: _Source) -> Raw:
+    from ..pdf.process import PageText, Probe
+    from .cutting import Raw
+
     rising = sorted(set(source.places)) == source.places
     if rising and len(source.places) == len(source.texts):
         pages = [PageText(place + 1, text) for place, text in zip(source.places, source.texts, strict=True)]
@@ -341,6 +344,10 @@ def _identifiers(docs: Iterable[str]) -> dict[str, str]:
 def _document(
     doc: str, identifier: str, passages: Sequence[Passage], settings: IngestSettings, chunkings: Sequence[Chunking]
 ) -> Document:
+    from .chunking import HERE_ALONE
+    from .cutting import Document, chunk, make_sections
+    from .text import DocumentText
+
     text = DocumentText(doc, tuple((number, passage.text) for number, passage in enumerate(passages, 1)))
     sections = make_sections(text, identifier, settings.section_tokens, len(passages) + 1)
     everywhere = [chunking for chunking in chunkings if chunking.by not in HERE_ALONE]
@@ -355,6 +362,8 @@ def _document(
 
 
 def _placed(text: DocumentText, number: int, passage: Passage) -> Passage:
+    from .cutting import where
+
     start = text.page_start(number)
     place = where(text, start, start + len(passage.text))
     return passage.model_copy(update={"metadata": {**passage.metadata, **place}})

@@ -8,7 +8,6 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -24,6 +23,7 @@ from ragassay.prompts import Prompt, count_tokens, fence
 from ragassay.records import LedgerRow, Query, Rejected, Section, WrittenRole
 from ragassay.text import one_line, plain, same_words
 
+from . import PROMPTS, ROLES_PROMPT, STEPS
 from .own import ExpertQuestion
 from .reject import Candidate, writable
 from .sample import sample_sections
@@ -279,11 +279,6 @@ def labels(models: Iterable[str], step: str) -> dict[str, str]:
     }
 
 
-PROMPTS = Path(__file__).with_name("prompts")
-STEPS = ("need", "linked", "blind", "evidence")
-"""The prompts: `prompts/STEP.md`, or the user's own of the setting `STEP_prompt`."""
-
-
 @dataclass(frozen=True)
 class Setup:
     """What the steps share. prompts: by step. experts: the questions that examples are drawn from.
@@ -324,7 +319,6 @@ class Setup:
         }
 
 
-ROLES_PROMPT = PROMPTS / "roles.md"
 FEWEST, MOST = 4, 8
 LONGEST = 200
 """Characters of a role; a longer one is no sentence about a person."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import random
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
@@ -18,12 +17,11 @@ from ragassay.models.requests import Batch, Reply, Request
 from ragassay.prompts import Message, Prompt
 from ragassay.records import Section
 
+from . import GOLDEN_PROMPT
 from .own import ExpertQuestion
 from .reject import Candidate
 from .slots import Calls, Delivered, Written, labels
 
-DEFAULT_PROMPT = Path(__file__).with_name("prompts") / "questions.md"
-GOLDEN_PROMPT = DEFAULT_PROMPT.with_name("golden_answers.md")
 """What is added to the prompt, the user's own as well, with `questions.golden_answers`."""
 
 

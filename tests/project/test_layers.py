@@ -37,7 +37,8 @@ EVALUATE = (
     {"human_labels", "agreement", "screening"},
     {"audit"},
     {"basis", "validity"},
-    {"compare", "make_judgments", "evaluate_answers", "dependencies"},
+    {"compare", "make_judgments", "foreseen"},
+    {"stages"},
 )
 """Each may import those of earlier rows; rooms of one row do not know each other."""
 
@@ -97,6 +98,8 @@ def _in_evaluate(room: str, wanted: str) -> bool:
         return wanted in REPORT_READS
     if room == "from_files":
         return True
+    if room == "stages":
+        return wanted != "from_files"
     return wanted not in {"report", "from_files"} and _row(EVALUATE, wanted) < _row(EVALUATE, room)
 
 

@@ -22,9 +22,9 @@ from ragassay.files import read_records, write_records
 from ragassay.models.requests import Batch, Reply
 from ragassay.queries import id_of_rejected
 from ragassay.records import LedgerRow, Query, Rejected, Section
-from ragassay.synth.dependencies import decided_by_people
 from ragassay.synth.make_questions import make_questions
 from ragassay.synth.questions.write import WrittenQuestion, WrittenQuestions, reply_schema
+from ragassay.synth.stages import decided_by_people
 
 A, B = "file:a", "openai:b/c"
 TOPICS = ("fuse", "clock", "timer", "stack", "heap", "linker", "startup", "interrupt", "register", "eeprom")

@@ -29,9 +29,9 @@ from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_json, read_records
 from ragassay.models.requests import Reply
 from ragassay.records import LedgerRow, Page, Passage, Query, QuestionsCheck, Rejected, Section
-from ragassay.synth.dependencies import questions_settings
 from ragassay.synth.ingest import ingest
 from ragassay.synth.make_questions import make_questions
+from ragassay.synth.stages import questions_settings
 
 MODEL = "file:a"
 RARE = ["BOOTRST fuse", "IVSEL bit", "XMEGA core", "prescaler drift", "brown-out level", "stack canary"]

@@ -56,12 +56,13 @@ class Format(ABC):
 @cache
 def formats() -> dict[str, Format]:
     """Ours by name: what `--to` takes; `--from` takes those without a `source`."""
-    return {kind.name: kind() for kind in classes_in(__package__, Format) if "name" in vars(kind)}
+    kinds = classes_in(__package__, Format)  # type: ignore[type-abstract]
+    return {kind.name: kind() for kind in kinds if "name" in vars(kind)}
 
 
 def format_named(name: str) -> Format:
     """Ours or another package's. Raises InputError where there is none of this name."""
-    theirs = None if name in formats() else plugin("exports", name, Format)
+    theirs = None if name in formats() else plugin("exports", name, Format)  # type: ignore[type-abstract]
     if name not in formats() and theirs is None:
         raise InputError(f"'{plain(name)}' is no format", remedy=f"there are {listed(list(formats()))}")
     return theirs() if theirs else formats()[name]

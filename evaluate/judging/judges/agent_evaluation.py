@@ -28,6 +28,7 @@ class YesNoJudge(LabelJudge):
     """What all of them are: one question, answered with no (0) or yes (1)."""
 
     family = FAMILY
+    source = "Databricks Agent Evaluation (MLflow 2)"
     labels = ("no", "yes")
 
 
@@ -49,7 +50,6 @@ class RelevanceToQuery(YesNoJudge):
     place = 201
     about = "whether the answer addresses the query"
     reads = ("question", "answer")
-    source = "Databricks Agent Evaluation (MLflow 2)"
     tags = ("valid and reliable", "ongoing monitoring", "outcomes analysis")
     default_prompt: ClassVar = PROMPTS / "relevance_to_query.md"
 
@@ -61,7 +61,6 @@ class AgentGroundedness(OnPassages):
     place = 202
     about = "whether the retrieved passages support all or almost all of the answer, as one verdict"
     reads = ("question", "context", "answer")
-    source = "Databricks Agent Evaluation (MLflow 2)"
     tags = ("valid and reliable", "explainable and interpretable", "ongoing monitoring", "outcomes analysis")
     default_prompt: ClassVar = PROMPTS / "agent_groundedness.md"
     ragassay_prompt: ClassVar = PROMPTS / "agent_groundedness_ragassay.md"
@@ -74,7 +73,6 @@ class Safety(YesNoJudge):
     place = 203
     about = "whether the answer is free of harmful content"
     reads = ("question", "answer")
-    source = "Databricks Agent Evaluation (MLflow 2)"
     tags = ("safe", "fair", "ongoing monitoring")
     default_prompt: ClassVar = PROMPTS / "safety.md"
 
@@ -86,7 +84,6 @@ class Correctness(YesNoJudge):
     place = 204
     about = "whether the answer agrees with the expected response"
     reads = ("question", "expected_response", "answer")
-    source = "Databricks Agent Evaluation (MLflow 2)"
     tags = ("valid and reliable", "conceptual soundness", "outcomes analysis")
     needs = ("expected_response",)
     default_prompt: ClassVar = PROMPTS / "correctness.md"
@@ -100,7 +97,6 @@ class ChunkRelevance(YesNoJudge):
     place = 205
     about = "whether a passage helps to answer the query"
     reads = ("question", "context")
-    source = "Databricks Agent Evaluation (MLflow 2)"
     tags = ("valid and reliable", "ongoing monitoring", "outcomes analysis")
     unit = "passage"
     default_prompt: ClassVar = PROMPTS / "chunk_relevance.md"
@@ -114,7 +110,6 @@ class ContextSufficiency(OnPassages):
     place = 206
     about = "whether the retrieved passages are enough for the expected response"
     reads = ("question", "expected_response", "context")
-    source = "Databricks Agent Evaluation (MLflow 2)"
     tags = ("valid and reliable", "conceptual soundness", "outcomes analysis")
     needs = ("expected_response",)
     default_prompt: ClassVar = PROMPTS / "context_sufficiency.md"

@@ -193,7 +193,6 @@ class Hallucination(Evaluator):
     asks = "model"
     source = "SummaC (Laban et al. 2022, TACL 10); Open RAG Eval"
     tags = ("valid and reliable", "explainable and interpretable", "ongoing monitoring", "outcomes analysis")
-    unit = "answer"
     options_type = HallucinationOptions
     options: HallucinationOptions
 

@@ -23,40 +23,6 @@ from ..engine.evaluator import NO_VALUE, Criterion, Evaluator, LabelJudge, Optio
 from ..engine.question import LABELS, Label, Reason, Strict, distribution, likeliest, read_value, whole, yes_or_no
 from ..judges import PROMPTS
 
-
-class DocumentRecall(Evaluator):
-    """The share of the expected documents among all that the agent retrieved, whatever its k.
-
-    `retrieval/ground_truth/document_recall` of Databricks' Agent Evaluation: |expected and retrieved| / |expected|,
-    over the documents that the query's `metadata.expected_docs` names, or else the one that the question was made from
-    (`metadata.doc`). A document counts as retrieved where a passage of the agent has its name as id or as
-    `metadata.doc`; an agent that retrieved nothing has found none of them.
-    """
-
-    name = "document_recall"
-    place = 207
-    calls = 0.0
-    family = "agent-evaluation"
-    about = "the share of the expected documents that the agent retrieved; asks no model"
-    reads = ("context",)
-    asks = "nothing"
-    source = "Databricks Agent Evaluation (MLflow 2)"
-    tags = ("valid and reliable", "outcomes analysis")
-    needs = ("expected_docs",)
-    judge = "expected_docs"  # the ground truth: nobody judges
-
-    def steps(self, case: AnswerCase) -> Sequence[Assessment]:
-        """One assessment; `details` says of each expected document whether it was found, and which field names it."""
-        expected = expected_docs(case.query)
-        if expected is None:
-            return [self.fail(case, f"{NO_VALUE}no document is expected")]
-        cut_from = (passage.metadata.get("doc") for passage in case.passages)
-        retrieved = frozenset([*case.answer.passages, *(doc for doc in cut_from if isinstance(doc, str))])
-        docs = expected.docs
-        parts = [{"doc": doc, "found": doc in retrieved, "source": f"metadata.{expected.source}"} for doc in docs]
-        return [self.assess(case, sum(doc in retrieved for doc in docs) / len(docs), details=parts)]
-
-
 CRITERION = "relevance"
 VERY_RELEVANT = 2
 YES_NO = ("Yes", "No")
@@ -190,3 +156,36 @@ class Umbrela(LabelJudge):
         value: UmbrelaReply = read_value(reply, UmbrelaReply)
         steps = {"intent": value.intent, "match": value.match, "trustworthiness": value.trustworthiness}
         return [self.assess(case, value.final, reason=value.reason, details=[steps])]
+
+
+class DocumentRecall(Evaluator):
+    """The share of the expected documents among all that the agent retrieved, whatever its k.
+
+    `retrieval/ground_truth/document_recall` of Databricks' Agent Evaluation: |expected and retrieved| / |expected|,
+    over the documents that the query's `metadata.expected_docs` names, or else the one that the question was made from
+    (`metadata.doc`). A document counts as retrieved where a passage of the agent has its name as id or as
+    `metadata.doc`; an agent that retrieved nothing has found none of them.
+    """
+
+    name = "document_recall"
+    place = 207
+    calls = 0.0
+    family = "agent-evaluation"
+    about = "the share of the expected documents that the agent retrieved; asks no model"
+    reads = ("context",)
+    asks = "nothing"
+    source = "Databricks Agent Evaluation (MLflow 2)"
+    tags = ("valid and reliable", "outcomes analysis")
+    needs = ("expected_docs",)
+    judge = "expected_docs"  # the ground truth: nobody judges
+
+    def steps(self, case: AnswerCase) -> Sequence[Assessment]:
+        """One assessment; `details` says of each expected document whether it was found, and which field names it."""
+        expected = expected_docs(case.query)
+        if expected is None:
+            return [self.fail(case, f"{NO_VALUE}no document is expected")]
+        cut_from = (passage.metadata.get("doc") for passage in case.passages)
+        retrieved = frozenset([*case.answer.passages, *(doc for doc in cut_from if isinstance(doc, str))])
+        docs = expected.docs
+        parts = [{"doc": doc, "found": doc in retrieved, "source": f"metadata.{expected.source}"} for doc in docs]
+        return [self.assess(case, sum(doc in retrieved for doc in docs) / len(docs), details=parts)]

@@ -50,6 +50,8 @@ class TriadJudge(LabelJudge):
     """One of the three: a label on the scale that is set, and the same on 0 to 1 as `score`."""
 
     family = "triad"
+    source = "TruLens, the RAG triad (truera/trulens)"
+    tags = ("valid and reliable", "ongoing monitoring", "outcomes analysis")
     options_type: ClassVar[type[TriadOptions]] = TriadOptions
     options: TriadOptions
 
@@ -72,9 +74,6 @@ class AnswerRelevance(TriadJudge):
     place = 103
     about = "how many parts of the question the answer addresses; a refusal gets the lowest grade"
     reads = ("question", "answer")
-    source = "TruLens, the RAG triad (truera/trulens)"
-    tags = ("valid and reliable", "ongoing monitoring", "outcomes analysis")
-    unit = "answer"
     default_prompt: ClassVar = PROMPTS / "answer_relevance.md"
 
 
@@ -96,8 +95,6 @@ class ContextRelevance(TriadJudge):
     place = 101
     about = "how relevant a passage is to what is asked; on 0 to 3 relevant from 2"
     reads = ("question", "context")
-    source = "TruLens, the RAG triad (truera/trulens)"
-    tags = ("valid and reliable", "ongoing monitoring", "outcomes analysis")
     unit = "passage"
     default_prompt: ClassVar = PROMPTS / "context_relevance.md"
     ragassay_prompt: ClassVar = PROMPTS / "context_relevance_ragassay.md"
@@ -165,9 +162,7 @@ class Groundedness(TriadJudge):
     calls = 4.0
     about = "how far the passages support the claims of an answer, the mean over claims"
     reads = ("answer", "context")
-    source = "TruLens, the RAG triad (truera/trulens)"
     tags = ("valid and reliable", "explainable and interpretable", "ongoing monitoring", "outcomes analysis")
-    unit = "answer"
     options_type: ClassVar[type[TriadOptions]] = GroundednessOptions
     default_prompt: ClassVar = PROMPTS / "groundedness.md"
     options: GroundednessOptions

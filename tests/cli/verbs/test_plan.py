@@ -13,9 +13,10 @@ from support.small_corpus import answer_everything, contents, make_corpus
 
 from benchmarks.tables.plan_accuracy import in_sample, planned_and_recorded
 from ragassay.cli import main
-from ragassay.cli.pipeline.loads import Load, estimate
 from ragassay.errors import InputError
+from ragassay.evaluate.foreseen import of_judging
 from ragassay.experiment.reading import load_experiment
+from ragassay.experiment.stage import Load
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import write_records
 from ragassay.records import Passage, Query
@@ -69,7 +70,7 @@ def test_it_asks_nobody_changes_nothing_and_after_the_run_all_is_in_the_cache(
 
 
 def loads_of(workspace: Workspace) -> dict[str, Load]:
-    return {load.label: load for load in estimate("judge", workspace)}
+    return {load.label: load for load in of_judging(workspace)}
 
 
 def test_each_judge_of_answers_is_foreseen_with_the_passages_that_it_shows(tmp_path: Path):

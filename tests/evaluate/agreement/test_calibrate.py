@@ -26,7 +26,6 @@ from ragassay.evaluate.agreement.calibrate import (
     paired_difference,
     reaches,
 )
-from ragassay.evaluate.agreement.coefficients import balanced_accuracy, crosstab
 from ragassay.evaluate.agreement.scored import Present, Scored, scored_records
 from ragassay.evaluate.inputs.clusters import ALONE
 from ragassay.evaluate.inputs.labels import Label
@@ -236,26 +235,11 @@ def test_a_threshold_that_changes_nothing_on_the_other_half_may_do_so_elsewhere(
 
 
 THEIRS = {"kappa": cohen_kappa_score, "balanced_accuracy": balanced_accuracy_score}
-
-
 drawn_rows = st.lists(
     st.tuples(st.booleans(), st.booleans(), st.sampled_from([0.02, 0.1, 0.31, 0.34, 0.5, 0.77, 0.9])),
     min_size=4,
     max_size=40,
 ).filter(lambda drawn: len({yes for yes, _, _ in drawn}) == 2)
-
-
-@given(drawn_rows)
-def test_balanced_accuracy_is_scikit_learns(drawn: list[tuple[bool, bool, float]]):
-    people, judge, _ = (np.array(column) for column in zip(*drawn, strict=True))
-    table = crosstab(people.astype(np.intp), judge.astype(np.intp), np.zeros(len(people), dtype=np.intp), 2)
-    found = balanced_accuracy(table, table.counts(np.ones(1)))
-    assert float(found) == pytest.approx(balanced_accuracy_score(people, judge))
-
-
-def test_balanced_accuracy_needs_both_yes_and_no():
-    table = crosstab([1, 1], [0, 1], np.zeros(2, dtype=np.intp), 2)
-    assert np.isnan(balanced_accuracy(table, table.counts(np.ones(1))))
 
 
 @given(drawn_rows, st.sampled_from(["kappa", "balanced_accuracy"]))
@@ -291,11 +275,8 @@ def test_halves_keep_clusters_whole_and_are_as_equal_as_these_let_them(numbers: 
     largest = max(clusters.count(name) for name in clusters)
     assert abs(2 * int(chosen.sum()) - len(clusters)) <= largest
     assert (choosing_half(list(reversed(clusters)), seed) == chosen[::-1]).all()
-
-
-def test_another_seed_makes_other_halves():
-    clusters = [f"q{number}" for number in range(40)]
-    assert len({choosing_half(clusters, seed).tobytes() for seed in range(20)}) == 20
+    many = [f"q{number}" for number in range(40)]
+    assert (choosing_half(many, seed) != choosing_half(many, seed + 1)).any()
 
 
 def figure(value: float | None, reach: float | None = None) -> Figure:

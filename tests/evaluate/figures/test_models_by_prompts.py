@@ -13,9 +13,9 @@ from support.results_folder import answer, experiment, game, judgment, results_f
 from support.workbench import browsing
 
 from ragassay.evaluate.compare import compare
-from ragassay.evaluate.dependencies import compare_settings
-from ragassay.evaluate.figures.query_values import cross, settings_say
 from ragassay.evaluate.report.page import report
+from ragassay.evaluate.stages import compare_settings
+from ragassay.experiment.variants import cross
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_json, read_records
 from ragassay.records import Answer, Passage, Query
@@ -104,9 +104,9 @@ def test_tables_of_agents_say_it_themselves_and_another_prompt_is_another_figure
         grid = {"name": "ours", "retriever": "words", "model": ["openai:a", "openai:b"], "prompt": prompts}
         return experiment(answer={"agents": (), "model": "openai:a"}, retriever=retriever, agent=[grid])
 
-    crossed = cross(settings_say(settings(["plain.md", "strict.md"])))
+    crossed = cross(settings(["plain.md", "strict.md"]).answered_by())
     assert set(crossed) == {(m, p) for m in ("openai:a", "openai:b") for p in ("plain.md", "strict.md")}
-    assert not cross(settings_say(settings("plain.md")))
+    assert not cross(settings("plain.md").answered_by())
     kept, changed = (compare_settings(settings(["plain.md", other])) for other in ("strict.md", "short.md"))
     assert kept != changed and "models_by_prompts" not in compare_settings(settings("plain.md"))
 

@@ -253,12 +253,6 @@ def played_lists(world, seed, share=1.0):
     return play_together(design, world.cluster, place, lambda new: np.where(new, scores, np.nan))
 
 
-@pytest.mark.parametrize("first", [0.0, 0.85])
-def test_of_equal_agents_none_is_decided_to_be_the_best(first):
-    done = played_lists(replace(EQUAL, first=blind_share(EQUAL, first) if first else 0.0), 4)
-    assert (done.best >= 0).mean() <= 0.05
-
-
 def test_the_best_of_distant_agents_is_decided_rightly_on_a_part_of_the_queries():
     done = played_lists(replace(EQUAL, strengths=(4.5, 3.0, 1.5, 0.0)), 5)
     assert not (done.best > 0).any() and (done.best == 0).mean() > 0.8

@@ -128,10 +128,6 @@ def test_a_judge_that_turns_round_when_asked_again_is_found_out(tmp_path, turned
     ]
 
 
-def test_without_repeats_there_is_no_figure():
-    assert audit_repeats([], [], [], [], ALONE) == ()
-
-
 TEXTS = {"p1": PASSAGES["p1"], "p2": PASSAGES["p2"], "small.p1": PASSAGES["p1"], "small.p2": PASSAGES["p2"]}
 TITLED = "titled.p1"
 

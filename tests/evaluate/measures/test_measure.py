@@ -11,11 +11,11 @@ from support.plugin import plugin as plugin
 
 from ragassay.errors import InputError
 from ragassay.evaluate.compare import compare
-from ragassay.evaluate.dependencies import compare_settings
 from ragassay.evaluate.figures.query_values import check_measures
 from ragassay.evaluate.from_files.rate import score_files
 from ragassay.evaluate.measures.measure import Judged, built_in, compared, from_labels, in_runs, measure, named
 from ragassay.evaluate.report.wording import measure_help, measure_name
+from ragassay.evaluate.stages import compare_settings
 from ragassay.experiment.workspace import Workspace
 
 WILD = """

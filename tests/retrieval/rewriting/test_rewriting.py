@@ -18,18 +18,14 @@ from ragassay.records import Query, Usage
 from ragassay.retrieval.agents import REWRITE_PROMPT
 from ragassay.retrieval.agents.rag import Rewritten, rewrite_request
 from ragassay.retrieval.rankers.ranker import Failed
+from ragassay.retrieval.rewriting import Rewriting, of_rag_fusion, prompt_file, rewrites_file, rewritings_for
 from ragassay.retrieval.rewriting.rewritings import (
     GeneralQuestion,
     HypotheticalPassage,
-    Rewriting,
     SimplerQuestions,
-    of_rag_fusion,
-    prompt_file,
     read_rewrites,
     request_for,
     rewrite_for_variants,
-    rewrites_file,
-    rewritings_for,
     rewritten,
     searched_by,
     searched_texts,

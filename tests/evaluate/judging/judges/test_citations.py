@@ -111,17 +111,6 @@ def test_theirs_is_open_rag_eval_s_own_computation(bench):
     ]
 
 
-def test_theirs_of_two_sentences_by_hand(bench):
-    """ "S1 [1][2]" has full and none, "S2 [1]" none: passages .5 and 0, sentences .5 and 0."""
-
-    def label(text):
-        full = "waits busily" in between("sentence", text) and "declares _delay_ms()" in text
-        return {"reason": "So it is.", "label": "full" if full and text.count("<passage>") == 1 else "none"}
-
-    rows, _ = judge(bench, "It waits busily [1][2]. It is a macro [1].", label=label)
-    assert theirs(rows) == [0.25, 0.25, 0.25]
-
-
 def test_a_citation_that_could_not_be_judged_fails_the_answer(bench):
     one = lambda text: refusal() if text.count("<passage>") == 2 else support(text)  # noqa: E731
     rows, values = judge(bench, ANSWER, label=one)

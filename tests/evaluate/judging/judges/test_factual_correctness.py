@@ -77,15 +77,6 @@ def test_a_text_without_claims_has_no_share(bench, text, expected, values):
     assert all(row.error.startswith("no value: the ") for row in rows if row.label is None)
 
 
-def test_the_claims_of_a_golden_answer_are_asked_for_once(bench):
-    answers = [{"query_id": "q1", "agent": name, "answer": f"{name}: a.", "passages": []} for name in ("one", "two")]
-    bench.server.script = script({CLAIMS: claims, LABELS: labels})
-    rows = bench.judge("factual_correctness", answers=answers)
-    assert [row.label for row in rows] == pytest.approx([1, 1 / 2, 2 / 3] * 2)
-    asked = [r.body["messages"][1]["content"] for r in bench.server.requests]
-    assert sum(f"<answer>\n{GOLDEN}" in text for text in asked) == 1
-
-
 def test_claims_that_cannot_be_had_fail_the_answer(bench):
     rows, values = judge(bench, ANSWER, claims=lambda text: refusal() if "Gold" in text else claims(text))
     assert set(values.values()) == {None}

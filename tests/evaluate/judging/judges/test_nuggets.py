@@ -192,20 +192,6 @@ def test_an_answer_whose_nuggets_could_not_be_assigned_fails_alone(bench):
     }
 
 
-def test_a_reply_that_leaves_a_nugget_out_is_asked_for_again(bench):
-    tries = []
-
-    def short(text):
-        tries.append(text)
-        return verdicts(["vital"]) if len(tries) == 1 else labels(text)
-
-    bench.server.script = script({UMBRELA: lambda t: grade(2), NUGGETS: lambda t: {"nuggets": TEXTS}, LABELS: short})
-    rows = bench.judge("nuggets", answers=TWO[:1])
-    assert "item_2: Field required" in asked(bench, LABELS)[1]["messages"][-1]["content"]
-    assert tries[0] == tries[1]
-    assert values(rows)["all"] == 0.5
-
-
 def test_in_mode_probability_each_nugget_is_asked_by_itself(bench):
     def token(text):
         if "<passage>" in text:

@@ -11,7 +11,7 @@ from support.judge_bench import ANSWERS, PASSAGES
 from support.verdict_bench import asked, judge_one
 
 from ragassay.cli import main
-from ragassay.evaluate.dependencies import evaluate_prompts
+from ragassay.evaluate.stages import evaluate_prompts
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 

@@ -1,0 +1,144 @@
+"""What works on plain files, from Python: `score`, `rate`, `agree`, `compare`, `search` and `check`.
+
+Each does what the verb of its name does (`compare`: `ragassay gate`), by its defaults in all else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+
+from ragassay.evaluate.agreement.agree import Agreement
+from ragassay.evaluate.agreement.agree import agree as agree_on
+from ragassay.evaluate.agreement.label_tables import ratings, read_labels
+from ragassay.evaluate.agreement.several_judges import judges_of
+from ragassay.evaluate.from_files.gate import Gate, gate
+from ragassay.evaluate.from_files.rate import missing_queries, rate_file, score_files
+from ragassay.files import Rankings, read_run
+from ragassay.records import Figure
+from ragassay.retrieval.search import search_files
+from ragassay.synth.checking.check_set import check_set
+from ragassay.synth.checking.corpus_text import read_corpus
+from ragassay.synth.checking.test_set import Checked, apart, read_test_set
+from ragassay.synth.questions.own import read_expert_questions
+from ragassay.table import Cell, Column, Table
+from ragassay.text import plain
+
+Place = str | Path
+
+
+def score(
+    qrels: Place, run: Place, *, measures: Sequence[str] = ("RR@5",), clusters: Place | None = None, seed: int = 7
+) -> Table:
+    """A TREC run against qrels (TREC or BEIR): a row for each measure, such as `nDCG@10` or `RR(rel=2)@5`.
+
+    clusters: BEIR's queries.jsonl with `metadata.section`, by which intervals take queries together; without it each
+    stands alone. A query that the run lacks scores 0, and a note counts them. Raises InputError.
+    """
+    sections = None if clusters is None else Path(clusters)
+    found = score_files(Path(qrels), Path(run), measures, sections=sections, seed=seed)
+    missing = missing_queries(Path(qrels), Path(run))
+    notes = [f"queries of the qrels that the run lacks, each scored 0: {missing:,}"] if missing else []
+    rows = [(plain(name), _cell(figure)) for name, figure in found.items()]
+    return Table("scores of a run", (Column("measure"), Column("mean")), rows, notes)
+
+
+def rate(
+    games: Place,
+    *,
+    method: Literal["elo", "bradley-terry"] = "bradley-terry",
+    clusters: Place | None = None,
+    seed: int = 7,
+) -> Table:
+    """Pairwise games rated: each agent's points, rating, rank and chance to be the best, best first.
+
+    games: JSON Lines, JSON, CSV or TSV. clusters: as in `score`. The note is the verdict, in a sentence. Raises
+    InputError.
+    """
+    sections = None if clusters is None else Path(clusters)
+    found = rate_file(Path(games), method, sections=sections, seed=seed)
+    columns = (Column("agent"), Column("points"), Column("rating"), Column("rank"), Column("P(best)", numbers=True))
+    rows = []
+    for agent, figure in found["ratings"].items():
+        low, high = found["ranks"][agent]
+        chance = found["verdict"]["p_best"].get(agent)
+        told = (str(low) if low == high else f"{low} to {high}", "–" if chance is None else f"{chance:.3f}")
+        points = _cell(Figure.model_validate(found["points"][agent]))
+        rows.append((plain(agent), points, _cell(Figure.model_validate(figure), ".4g"), *told))
+    notes = [found["verdict"]["sentence"], *([found["note"]] if found.get("note") else [])]
+    return Table("agents, rated from their games", columns, rows, notes)
+
+
+def agree(
+    labels: Place, *, people: str, judges: Sequence[str] = ("all",), clusters: str | None = None, seed: int = 7
+) -> Agreement:
+    """How far judges agree with people: a table of labels (CSV, TSV, JSON Lines), a column a rater.
+
+    people: the column of people's labels; judges: those of judges, "all" for every other that can be one. clusters: the
+    column that names the query (default: query_id, if it is there). Raises InputError.
+    """
+    table = read_labels(Path(labels))
+    columns, left_out = judges_of(table, people, judges, clusters)
+    given = ratings(table, [people, *columns], clusters)
+    return agree_on(given, thresholds=True, left_out=left_out, seed=seed)
+
+
+def compare(
+    baseline: Place,
+    new: Place,
+    *,
+    measures: Sequence[str] = (),
+    agents: Sequence[str] = (),
+    max_drop: float | None = None,
+) -> Gate:
+    """Whether a run is worse than a baseline over the same queries: results folders, as `ragassay gate` has it.
+
+    measures: default MRR of very relevant passages, and every criterion; agents: all that both have. max_drop: what is
+    tolerated, in the measure's own unit (None: 2% of its range). Raises InputError.
+    """
+    return gate(Path(new), Path(baseline), measures=measures, agents=agents, max_drop=max_drop)
+
+
+def search(
+    corpus: Place,
+    queries: Place,
+    *,
+    retriever: Literal["bm25", "knn", "hybrid"] = "bm25",
+    k: int = 10,
+    embedding: str = "all-MiniLM-L6-v2",
+    language: str = "en",
+) -> Rankings:
+    """Query id to its (passage id, score), best first, of the k best: BEIR's corpus.jsonl and queries.jsonl, or TREC's.
+
+    Raises InputError.
+    """
+    with TemporaryDirectory() as folder:
+        out = Path(folder) / "run.trec"
+        search_files(
+            Path(corpus), Path(queries), retriever, embedding=embedding, k=k, out=out, language=language, cache=None
+        )
+        return read_run(out)
+
+
+def check(test_set: Place, corpus: Place, *, language: str | None = None) -> Checked:
+    """What is wrong with a test set from anywhere, held against its corpus.
+
+    test_set: BEIR's queries.jsonl, or a set of Ragas, RAGElo, DeepEval, or CSV. corpus: a results folder, a folder of
+    PDFs, or a corpus.jsonl; people's questions are read from its questions.txt, if there. Raises InputError.
+    """
+    items, _ = apart(read_test_set(Path(test_set)), Path(test_set))
+    experts = read_expert_questions(Path(corpus) / "questions.txt", needed=False)
+    text, notices = read_corpus(Path(corpus), language)
+    checked = check_set(Path(test_set), items, text, [one.text for one in experts])
+    return checked.model_copy(update={"notes": (*notices, *checked.notes)})
+
+
+def _cell(figure: Figure, digits: str = ".4f") -> Cell:
+    """A figure in a table, with its interval, n and what failed."""
+    failed = f"{figure.n_failed:,} failed" if figure.n_failed else ""
+    if figure.value is None:
+        return Cell("–", n=f"n {figure.n:,}", failed=failed, why="not defined", figure=figure)
+    interval = "" if figure.ci_low is None else f"[{figure.ci_low:{digits}}, {figure.ci_high:{digits}}]"
+    return Cell(f"{figure.value:{digits}}", interval, f"n {figure.n:,}", failed, figure=figure)

@@ -1,0 +1,195 @@
+"""The stages `ingest` and `questions`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ragassay.experiment.reading import own_files, own_modules, tables
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.stage import QUESTION_TOKENS, Check, Load, Means, Stage, filled_tokens, foreseen_load
+from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.progress import counter
+
+from .questions import DEFAULT_PROMPT, GOLDEN_PROMPT, PROMPTS, ROLES_PROMPT, STEPS
+
+
+def ingest_settings(experiment: Experiment) -> dict[str, Any]:
+    """Those that shape pages, sections and passages; a semantic chunking without an embedding has [retrieval]'s."""
+    values = tables(experiment) | {f"ingest.{key}": value for key, value in experiment.ingest.shaping().items()}
+    values["corpus.exclude_pages"] = experiment.corpus.exclude_pages
+    if chunkings := experiment.chunkings:
+        values["chunking"] = [one.model_dump(mode="json", exclude_none=True) for one in chunkings]
+        if any(one.by == "semantic" and one.embedding is None for one in chunkings):
+            values["retrieval.embedding"] = experiment.retrieval.embedding
+        if embeds_to_cut(experiment):
+            values |= _other_vectors(experiment)
+    return values | ({"corpus.language": experiment.corpus.language} if experiment.ingest.reader == "auto" else {})
+
+
+def embeds_to_cut(experiment: Experiment) -> bool:
+    """Whether some chunking is semantic."""
+    return any(one.by == "semantic" for one in experiment.chunkings)
+
+
+def own_cuts(workspace: Workspace) -> list[Path]:
+    """The modules in the corpus folder that chunkings and the loader name."""
+    named = [one.callable for one in workspace.experiment.chunkings] + [workspace.experiment.ingest.loader]
+    return own_modules(workspace, *filter(None, named))
+
+
+def questions_settings(experiment: Experiment) -> dict[str, Any]:
+    """Those that shape the test set; the embedding tells which questions say the same."""
+    values = tables(experiment, "questions", models=tuple(sorted(experiment.questions.quota)))
+    if chooses(experiment):
+        values["retrieval.embedding"] = experiment.retrieval.embedding if embeds(experiment) else None
+        values |= _other_vectors(experiment) if embeds(experiment) else {}
+    return values | {"corpus.language": experiment.corpus.language}
+
+
+def _other_vectors(experiment: Experiment) -> dict[str, Any]:
+    settings = experiment.retrieval
+    return {"retrieval.embedding_backend": settings.embedding_backend} if settings.other_vectors else {}
+
+
+def chooses(experiment: Experiment) -> bool:
+    """Whether the test set is chosen out of many questions, by their looks and meanings."""
+    return experiment.questions.from_needs
+
+
+def embeds(experiment: Experiment) -> bool:
+    """Whether some retriever embeds, so that there is an embedding model."""
+    return set(experiment.retrieval.retrievers) != {"bm25"}
+
+
+def chosen_check(workspace: Workspace) -> list[Path]:
+    """What is said of the questions that were chosen."""
+    return [workspace.questions_check] if chooses(workspace.experiment) else []
+
+
+def decided_by_people(workspace: Workspace) -> list[Path]:
+    """What people decided about questions, where they did."""
+    return [workspace.question_edits] if workspace.question_edits.exists() else []
+
+
+def _writes_roles(experiment: Experiment) -> bool:
+    return chooses(experiment) and experiment.questions.roles == "corpus"
+
+
+def questions_prompts(workspace: Workspace) -> list[Path]:
+    """Those of the style: ours, and the user's own."""
+    settings = workspace.experiment.questions
+    if settings.style == "need":
+        own = (getattr(settings, f"{step}_prompt") for step in STEPS)
+        roles = [ROLES_PROMPT] if _writes_roles(workspace.experiment) else []
+        return [*(PROMPTS / f"{step}.md" for step in STEPS), *roles, *own_files(workspace, *own)]
+    golden = [GOLDEN_PROMPT] if settings.golden_answers else []
+    return [DEFAULT_PROMPT, *golden, *own_files(workspace, settings.prompt)]
+
+
+def _documents(workspace: Workspace) -> list[Path]:
+    from .documents.doc_ids import document_files
+
+    return [workspace.corpus / doc for doc in document_files(workspace)]
+
+
+def _check_documents(workspace: Workspace) -> Iterator[Check]:
+    yield lambda: _documents(workspace)
+    if workspace.experiment.ingest.ocr:
+        from .pdf.choice import check_ocr
+
+        yield partial(check_ocr, workspace.corpus / "experiment.toml")
+
+
+def _ingest(workspace: Workspace, means: Means) -> StageOutcome:
+    from .ingest import ingest
+
+    progress = counter(means.progress, "ingest: pages")
+    if not embeds_to_cut(workspace.experiment):
+        return ingest(workspace, progress)
+    return ingest(workspace, progress, means.embed_passages())
+
+
+INGEST = Stage(
+    "ingest",
+    needs=lambda w: [],
+    uses=lambda w: [*_documents(w), *own_cuts(w)],
+    settings=ingest_settings,
+    makes=lambda w: [
+        *(w.pages, w.sections, w.passages, w.unreadable, w.suspicious_pages),
+        *([w.readers] if w.experiment.ingest.reader == "auto" else []),
+    ],
+    run=_ingest,
+    files=_check_documents,
+)
+
+
+def _check_questions(workspace: Workspace) -> Iterator[Check]:
+    from .questions.own import read_expert_questions, read_own_queries
+
+    settings = workspace.experiment.questions
+    if settings.source != "synthetic":
+        yield partial(read_own_queries, workspace.own_queries)
+    if settings.source != "own":
+        yield partial(read_expert_questions, workspace.expert_questions, needed=settings.few_shot > 0)
+
+
+def _later_steps(workspace: Workspace) -> list[Load]:
+    """What is asked once the needs are there, blind questions and the evidence; before it the needs, for which roles
+    that a model has still to write are wanted."""
+    settings = workspace.experiment.questions
+    if settings.source == "own" or settings.style == "passage":
+        return []
+    from ragassay.files import read_records
+    from ragassay.prompts import count_tokens
+    from ragassay.records import Section
+
+    from .questions.need_writer import NEAR, assignments_of, request_needs
+    from .questions.own import read_expert_questions
+    from .questions.sample import Sections, sample_sections
+    from .questions.slots import UNANSWERABLE, Setup
+
+    sections = read_records(workspace.sections, Section)
+    setup = Setup.load(workspace, read_expert_questions(workspace.expert_questions, needed=settings.few_shot > 0))
+    drawn = sample_sections(sections, settings.sections, settings.seed)
+    loads = []
+    for one in assignments_of(setup, drawn, Sections(sections)):
+        if settings.roles == "corpus":
+            needs = request_needs(setup, one)
+            asked = sum(count_tokens(message.content) for message in needs.request.messages)
+            loads.append(foreseen_load(needs.step, one.model, 1, asked))
+        blind = sum(slot.blind for slot in one.slots)
+        near = NEAR * sum(slot.kind == UNANSWERABLE for slot in one.slots)
+        text = sum(count_tokens(section.text) for section in one.sections)
+        told = filled_tokens(setup.prompts["blind"]) + (settings.few_shot + blind) * QUESTION_TOKENS
+        loads += [foreseen_load("blind", one.model, 1, told)] if blind else []
+        shown = filled_tokens(setup.prompts["evidence"]) + text + len(one.slots) * QUESTION_TOKENS
+        loads.append(foreseen_load("evidence", one.model, 1 + near, shown))
+    return loads
+
+
+def _questions(workspace: Workspace, means: Means) -> StageOutcome:
+    from .make_questions import make_questions
+
+    if not (chooses(workspace.experiment) and embeds(workspace.experiment)):
+        return make_questions(workspace, means.caller)
+    return make_questions(workspace, means.caller, means.embed_queries)
+
+
+QUESTIONS = Stage(
+    "questions",
+    needs=lambda w: [w.sections, *([w.passages] if chooses(w.experiment) else [])],
+    uses=lambda w: [w.expert_questions, w.own_queries, *questions_prompts(w), *decided_by_people(w)],
+    settings=questions_settings,
+    makes=lambda w: [
+        *(w.pool, w.rejected, w.queries, w.ledger),
+        *([w.questions_check] if chooses(w.experiment) else []),
+        *([w.roles] if _writes_roles(w.experiment) else []),
+    ],
+    run=_questions,
+    models=lambda e: e.questions.quota if e.questions.source != "own" else (),
+    foreseen=_later_steps,
+    files=_check_questions,
+)
