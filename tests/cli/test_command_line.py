@@ -39,7 +39,7 @@ def test_every_verb_has_help(verb: str, capsys: pytest.CaptureFixture[str]):
         ("rnu x", "run"),
         ("run x --modle y", "--model"),
         ("plan x --max-cots=5", "--max-cost"),
-        ("search a b --retriever bm52", "bm25"),
+        ("search a b --engine opensearc", "opensearch"),
         ("score --qrels a --run b --measure nDGC@10", "nDCG@10"),
     ],
 )
