@@ -6,11 +6,9 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
-from pathlib import Path
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 
 @contextmanager
@@ -19,28 +17,20 @@ def chromium() -> Iterator[Browser]:
     path = shutil.which("chromium")
     if path is None:
         pytest.fail("Chromium is not there, which these tests look at pages with: apt-get install chromium")
+    expect.set_options(timeout=30_000)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser
         browser.close()
 
 
-@contextmanager
-def looking_at(browser: Browser, file: Path, width: int = 1280, scheme: Any = "light") -> Iterator[Page]:
-    """A page of this machine, `width` pixels wide, in the colour scheme "light" or "dark"."""
-    context = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
-    page = context.new_page()
-    page.goto(file.as_uri())
-    yield page
-    context.close()
-
-
-def grave_faults(page: Page) -> list[str]:
-    """What axe calls serious or critical: the rule, and where."""
+def grave_faults(page: Page, rule: str = "") -> list[str]:
+    """What axe calls serious or critical, by all its rules or by one: the rule, and where."""
     # axe mistakes what stands behind an element where the browser has not laid out what is off the screen
     page.evaluate("for (const one of document.querySelectorAll('.q, article')) one.style.contentVisibility = 'visible'")
     page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    asked = {"resultTypes": ["violations"]} | ({"runOnly": [rule]} if rule else {})
+    found = page.evaluate("asked => axe.run(document, asked)", asked)
     return [
         f"{fault['id']}: {node['html'][:200]}"
         for fault in found["violations"]

@@ -1,4 +1,4 @@
-"""`ragassay serve` as a process of its own over made-up results, and Debian's Chromium to look at it with."""
+"""`ragassay serve` as a process of its own over made-up results, and a tab of a browser that is watched."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-import pytest
 from support.made_up_results.texts import HOSTILE
 from support.made_up_results.workspace import make_workspace
 from support.pdf_maker import make_pdf
@@ -28,9 +27,8 @@ from ragassay.synth.ingest import ingest
 from ragassay.workbench.index.build import build
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Locator, Page
 
-CHROMIUM = Path("/usr/bin/chromium")
 HOSTILE_NAME = '"><img src=x onerror=alert(4)>.pdf'
 N_HOSTILE = 12
 EXPERIMENT = """[questions]
@@ -95,20 +93,6 @@ def serving(workspaces: Sequence[Workspace], port: int = 0) -> Iterator[Served]:
     finally:
         process.kill()
         process.communicate()
-
-
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    """The browser, with a bare profile."""
-    from playwright.sync_api import expect, sync_playwright
-
-    if not CHROMIUM.exists():
-        pytest.fail(f"the browser tests need Debian's Chromium at {CHROMIUM}: apt-get install chromium", pytrace=False)
-    expect.set_options(timeout=30_000)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @dataclass

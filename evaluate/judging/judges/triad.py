@@ -51,7 +51,7 @@ class TriadJudge(LabelJudge):
 
     family = "triad"
     source = "TruLens, the RAG triad (truera/trulens)"
-    tags = ("valid and reliable", "ongoing monitoring", "outcomes analysis")
+    tags: ClassVar[tuple[str, ...]] = ("valid and reliable", "ongoing monitoring", "outcomes analysis")
     options_type: ClassVar[type[TriadOptions]] = TriadOptions
     options: TriadOptions
 

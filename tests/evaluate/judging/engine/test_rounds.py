@@ -44,6 +44,7 @@ MODULE = """
             self.longest = max(len(case.text) for case in cases)
 
         def steps(self, case):
+            {later}
             return [self.assess(case, len(case.text) / self.longest)]
 """
 
@@ -54,8 +55,8 @@ def judge(bench, monkeypatch, request):
     monkeypatch.chdir(bench.folder)
     name = "own_" + "".join(letter for letter in request.node.name if letter.isalnum())
 
-    def judge(fault: str = "pass", with_: str = "", more: tuple[str, ...] = ()):
-        (bench.folder / f"{name}.py").write_text(textwrap.dedent(MODULE).format(fault=fault))
+    def judge(fault: str = "pass", with_: str = "", more: tuple[str, ...] = (), later: str = "pass"):
+        (bench.folder / f"{name}.py").write_text(textwrap.dedent(MODULE).format(fault=fault, later=later))
         return bench.judge(f"{name}:Length{with_}", *more)
 
     return judge
@@ -72,8 +73,9 @@ def test_a_preparation_that_fails_is_an_error_record_for_each_case(judge, bench)
     assert [row.error for row in rows] == ["the judge could not be prepared (ValueError: no room)"] * 2
 
 
-def test_what_the_user_can_mend_stops_the_run(judge, bench, capsys) -> None:
-    assert judge("raise InputError('the folder is empty')") == [] and bench.status == 2
+@pytest.mark.parametrize("place", ["fault", "later"])
+def test_what_the_user_can_mend_stops_the_run(judge, bench, capsys, place) -> None:
+    assert judge(**{place: "raise InputError('the folder is empty')"}) == [] and bench.status == 2
     assert "the folder is empty" in capsys.readouterr().err
 
 

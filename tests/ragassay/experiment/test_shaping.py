@@ -1,0 +1,56 @@
+"""What a stage runs again for: settings that shape what it makes, and the passages it reads."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragassay.experiment.settings import EvaluateSettings
+from ragassay.experiment.tables import IngestSettings, ModelSettings
+from ragassay.experiment.workspace import digest_passages
+
+
+@pytest.mark.parametrize(
+    ("table", "changed"),
+    [
+        (IngestSettings, {"loader": "mine:documents"}),
+        (IngestSettings, {"kinds": ("pdf", "text")}),
+        (IngestSettings, {"ocr": True}),
+        (IngestSettings, {"passage_words": 100}),
+        (EvaluateSettings, {"thresholds": {"relevance": 2.0}}),
+        (EvaluateSettings, {"max_rows": 3}),
+        (EvaluateSettings, {"keep_replies": True}),
+        (EvaluateSettings, {"mode": "label"}),
+    ],
+)
+def test_every_setting_counts_where_it_is_set(table: Any, changed: dict[str, Any]):
+    assert table(**changed).shaping() != table().shaping()
+
+
+def test_settings_that_came_later_are_not_told_where_they_are_left_alone():
+    """What finished before they were there is not run again for them."""
+    assert not {"loader", "kinds", "ocr"} & IngestSettings().shaping().keys()
+    assert not {"thresholds", "max_rows", "keep_replies", "likelihood_model"} & EvaluateSettings().shaping().keys()
+
+
+def test_each_repeat_has_a_seed_of_its_own_where_one_is_set():
+    assert [ModelSettings(seed=7).sampling(sample)["seed"] for sample in range(3)] == [7, 8, 9]
+    assert ModelSettings(top_p=0.5).sampling(1) == {"top_p": 0.5}
+
+
+def test_changed_passages_have_another_digest_each_chunking_its_own(tmp_path: Path):
+    path = tmp_path / "passages.jsonl"
+
+    def write(ours: str, fixed: str) -> list[str]:
+        rows = [{"_id": "a", "text": ours}, {"_id": "b", "text": fixed, "metadata": {"chunking": "fixed"}}]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        os.utime(path, ns=(0, next(times)))
+        return [digest_passages(path, {"ingest"}), digest_passages(path, {"fixed"})]
+
+    times = iter(range(1, 9))
+    first, second, third = write("one", "two"), write("1", "two"), write("1", "2")
+    assert first[0] != second[0] == third[0] and first[1] == second[1] != third[1]
