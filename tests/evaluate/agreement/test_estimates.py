@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import kendalltau, spearmanr
+from scipy.stats import kendalltau, spearmanr, t
 
 from ragassay.evaluate.agreement.coefficients import crosstab, kappa
 from ragassay.evaluate.agreement.estimates import Found, Sample, bootstrap_interval, permutation_p, rank_p
@@ -29,7 +29,13 @@ def test_pairs_that_stand_alone_have_scipys():
     assert rank_p(x, y, clusters_of_rows(list("abcdefghij"))) == pytest.approx(expected, rel=1e-5)
 
 
-def test_no_interval_where_no_resample_differs():
+def test_of_few_clusters_it_is_students_and_on_fishers_scale_where_it_is_bounded():
+    """Resamples without tails, so that no percentile lies farther out; five clusters correct their spread by 5 / 4."""
+    replicates = np.linspace(-0.2, 0.2, 1001)
+    reach = t.ppf(0.975, 4) * replicates.std() * np.sqrt(5 / 4)
+    assert bootstrap_interval(0.0, replicates, 5, bounded=False) == pytest.approx((-reach, reach))
+    ends = np.tanh(np.arctanh(0.5) + np.array([-1, 1]) * reach / (1 - 0.5**2))
+    assert bootstrap_interval(0.5, 0.5 + replicates, 5, bounded=True) == pytest.approx(tuple(ends))
     assert bootstrap_interval(0.0, np.zeros(100), 10, bounded=True) == (None, None)
 
 
