@@ -9,6 +9,9 @@ import pytest
 from support.judge_bench import ANSWERS
 from support.loopback.behaviours import reply
 
+from ragassay.evaluate.judging.engine.rounds import complete
+from ragassay.records import Assessment
+
 
 def test_a_second_run_asks_nothing(bench):
     first = bench.judge("umbrela")
@@ -82,3 +85,14 @@ def test_what_the_user_can_mend_stops_the_run(judge, bench, capsys, place) -> No
 def test_nothing_is_prepared_while_replies_are_missing(judge, bench) -> None:
     assert judge(with_=",umbrela", more=("--model", "file:judge")) == []
     assert bench.status == 3 and not (bench.folder / "seen.txt").exists()
+
+
+@pytest.mark.parametrize("made", [["p1", "p1"], ["p3"]], ids=["twice", "not owed"])
+def test_a_record_that_is_made_twice_or_that_nobody_owed_is_a_fault_of_ours(made) -> None:
+    def record(subject: str) -> Assessment:
+        return Assessment(query_id="q", subject=subject, judge="j", criterion="c", label=1.0)
+
+    owed = [record(name).model_copy(update={"label": None, "error": "not judged"}) for name in ("p1", "p2")]
+    assert [row.error for row in complete(owed, [record("p2")])] == ["not judged", None]
+    with pytest.raises(RuntimeError, match="was not owed"):
+        complete(owed, [record(name) for name in made])
