@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, nan
 from pathlib import Path
 
 import pytest
 
 from ragassay.errors import InputError
 from ragassay.evaluate.judging.catalog import built_in
-from ragassay.evaluate.judging.engine.cases import Setup
+from ragassay.evaluate.judging.engine.cases import PassageCase, Setup
 from ragassay.evaluate.judging.engine.evaluator import (
     Criterion,
     Evaluator,
@@ -18,8 +18,10 @@ from ragassay.evaluate.judging.engine.evaluator import (
     threshold_of,
     thresholds_of,
 )
+from ragassay.records import Passage, Query
 
 SETUP = Setup("openai:j")
+CASE = PassageCase(Query(id="q", text="?"), Passage(id="p", text="It is."))
 
 
 class Own(Evaluator):
@@ -88,3 +90,12 @@ def test_a_name_that_nobody_gives_and_a_label_that_is_not_on_the_scale_are_refus
     with pytest.raises(InputError) as error:
         check_thresholds([own(Criterion("own"))], given, Path("experiment.toml"))
     assert said in str(error.value)
+
+
+def test_the_score_is_the_label_on_its_scale_from_0_to_1_and_what_is_off_the_scale_is_none():
+    one = own(Criterion("own", 1, 5))
+    assert [one.assess(CASE, label).score for label in (1, 4, 5)] == [0, 0.75, 1]
+    assert own(Criterion("own", 0, inf)).assess(CASE, 7).score is None
+    for label in (0.9, 5.1, nan):
+        with pytest.raises(ValueError, match="which is not from 1 to 5"):
+            one.assess(CASE, label)
