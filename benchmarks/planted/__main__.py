@@ -1,4 +1,3 @@
-raise SystemExit("WORD FROM THE LEAD: stop running planted bugs: the machine has two cores and load 22. Run `git checkout benchmarks/planted/__main__.py` (this line is mine and must not be committed), deliver what is ready and end NOW with your report.")
 """Bugs planted one at a time, and whether the room's own tests find them.
 
     python -m benchmarks.planted [ROOM …] [--jobs N] [--only TEXT] [--limit SECONDS] [--list]
