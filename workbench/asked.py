@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -100,6 +101,11 @@ def why_no_name(name: str) -> str | None:
     if one_line(name) != name or safe_cell(name) != name:
         return "A name has letters, digits and spaces, and begins with none of = + - @."
     return None
+
+
+def now() -> str:
+    """The moment, as the files that people fill have it."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 HERE = Path(__file__).parent

@@ -110,6 +110,7 @@ def _half(figure: Figure | None, kind: Kind) -> str:
 
 PASSAGE = ("not", "somewhat", "very")
 ANSWER = ("not", "somewhat", "fully")
+WHICH = (("1", "the first"), ("2", "the second"), ("0", "neither"))
 
 
 @dataclass(frozen=True)
@@ -206,7 +207,10 @@ def shown(item: Drawn, index: Index) -> Shown | None:
         return None
     (query,) = index.queries([place])
     title, *found = texts
-    return Shown(item.item, item.kind, _part(item), _asked(item), query["text"], title, tuple(found), _choices(item))
+    part = {"passages": "Passage", "answers": "Answer", "games": "Two answers"}[item.kind]
+    words = enumerate(PASSAGE if item.kind == "passages" else ANSWER)
+    choices = WHICH if item.kind == "games" else tuple((str(label), word) for label, word in words)
+    return Shown(item.item, item.kind, part, _asked(item), query["text"], title, tuple(found), choices)
 
 
 def _texts(item: Drawn, index: Index, place: int) -> tuple[str, ...] | None:
@@ -222,27 +226,12 @@ def _texts(item: Drawn, index: Index, place: int) -> tuple[str, ...] | None:
     return ("", *(reversed(found) if item.swapped else found))
 
 
-def _part(item: Drawn) -> str:
-    return {"passages": "Passage", "answers": "Answer", "games": "Two answers"}[item.kind]
-
-
 def _asked(item: Drawn) -> str:
     if item.kind == "passages":
         return "Does the text help to answer the question?"
     if item.kind == "games":
         return "Which answers the question better?"
     return f"{item.criterion.replace('_', ' ').capitalize()} of the answer to the question?"
-
-
-def _choices(item: Drawn) -> tuple[tuple[str, str], ...]:
-    if item.kind == "games":
-        return (("1", "the first"), ("2", "the second"), ("0", "neither"))
-    return tuple(_numbered(PASSAGE if item.kind == "passages" else ANSWER))
-
-
-def _numbered(words: Sequence[str]) -> list[tuple[str, str]]:
-    """The words by their label."""
-    return [(str(number), word) for number, word in enumerate(words)]
 
 
 @dataclass(frozen=True)
@@ -307,12 +296,10 @@ def _kappas(labels: Sequence[Label], clusters: Clusters) -> list[Kappa]:
             if keys := sorted(said[one].keys() & said[other].keys()):
                 known = clusters.of([query for query, _, _ in keys])
                 sections = tuple(known.names[number] for number in known.numbers)
-                columns = tuple(tuple(_told(said[who][key], criterion) for key in keys) for who in (one, other))
+                winners = {0.0: "b", 0.5: "tie", 1.0: "a"}
+                values = ([said[who][key] for key in keys] for who in (one, other))
+                columns = tuple(tuple(winners[v] if criterion == GAME else whole(v) for v in row) for row in values)
                 ratings = Ratings("labels.csv", (one, other), columns, sections, criterion != GAME, "section")
                 (pair,) = agree(ratings, scale=WINNERS if criterion == GAME else SCALE).pairs
                 found.append(Kappa(criterion, one, other, pair.figures.get("kappa"), pair.undefined.get("kappa", "")))
     return found
-
-
-def _told(value: float, criterion: str) -> float | str:
-    return {0.0: "b", 0.5: "tie", 1.0: "a"}[value] if criterion == GAME else whole(value)

@@ -296,7 +296,12 @@ def _against(
     """silent: whether these queries may not decide, so that no verdict is given."""
     row = next(one for one in pairs if {one.agent_a, one.agent_b} == {baseline, other})
     turned = row.agent_a == other
-    verdict = _turned(row.verdict, turned != lower_is_better)
+    shown, verdict = row.difference, str(row.verdict)
+    if turned != lower_is_better:
+        verdict = {"better": "worse", "worse": "better"}.get(verdict, verdict)
+    if turned:
+        value, low, high = (None if end is None else -end for end in (shown.value, shown.ci_low, shown.ci_high))
+        shown = shown.model_copy(update={"value": value, "ci_low": high, "ci_high": low})
     values: Mapping[str, Floats] = dict(zip(rows.table.agents, rows.table.known, strict=True))
     gaps = (values[baseline] - values[other]) * (-1 if lower_is_better else 1)
     ahead, behind = gaps > NO_SPREAD, gaps < -NO_SPREAD
@@ -306,15 +311,4 @@ def _against(
     level = int((~np.isnan(gaps)).sum() - ahead.sum() - behind.sum())
     said = "" if silent else row.sentence
     counts = (int(ahead.sum()), level, int(behind.sum()))
-    shown = _negative(row.difference) if turned else row.difference
     return Against(other, shown, "" if silent else verdict, said, *counts, tuple(won_at), tuple(lost_at))
-
-
-def _turned(verdict: str, turned: bool) -> str:
-    return {"better": "worse", "worse": "better"}.get(verdict, verdict) if turned else verdict
-
-
-def _negative(figure: Figure) -> Figure:
-    """Of the difference the other way round."""
-    value, low, high = (None if end is None else -end for end in (figure.value, figure.ci_low, figure.ci_high))
-    return figure.model_copy(update={"value": value, "ci_low": high, "ci_high": low})

@@ -173,7 +173,11 @@ def _paired(before: Index, after: Index, asked: Sequence[tuple[Measure, str]], s
         for index, places in ((before, same.before), (after, same.after))
     )
     both = ~np.isnan(one) & ~np.isnan(other)
-    lacking = [int((_owed(before, after, *row, same) & ~known).sum()) for row, known in zip(asked, both, strict=True)]
+    owed = (
+        before.owed(measure.name)[agent][same.before] | after.owed(measure.name)[agent][same.after]
+        for measure, agent in asked
+    )
+    lacking = [int((row & ~known).sum()) for row, known in zip(owed, both, strict=True)]
     widths = [measure.width for measure, _ in asked]
     tested = paired(other - one, same.clusters, widths, lacking)
     starts, ends = (_means(side, both, asked, same.clusters, lacking) for side in (one, other))
@@ -183,11 +187,6 @@ def _paired(before: Index, after: Index, asked: Sequence[tuple[Measure, str]], s
             ahead = {"more": "worse", "less": "better"}
         said: Said = ahead.get(row.told, "too few" if row.told == "too few" else "not told apart")
         yield Moved(measure, agent, starts[at], ends[at], row.difference, row.p, said)
-
-
-def _owed(before: Index, after: Index, measure: Measure, agent: str, same: SameQueries) -> Truths:
-    """(queries,): whether a value is owed in either run."""
-    return before.owed(measure.name)[agent][same.before] | after.owed(measure.name)[agent][same.after]
 
 
 def _means(

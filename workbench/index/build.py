@@ -90,14 +90,16 @@ def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str, told
     told("queries")
     queries = _read(workspace.queries, Query)
     place = {query.id: number for number, query in enumerate(queries)}
-    agents = _agents(workspace)
+    there = {path.stem for path in workspace.results.glob("answers/*.jsonl")}
+    named = [agent for agent in workspace.experiment.agent_names() if agent in there]
+    agents = [*named, *sorted(there - set(named))]
     connection.executemany("INSERT INTO agents VALUES (?, ?)", enumerate(agents))
     told("answers")
     answers = {agent: _of(_read(workspace.answers(agent), Answer), place) for agent in agents}
     _insert(connection, "answers", (_answer(row, place, n) for n, a in enumerate(agents) for row in answers[a]))
     told("passages")
     passages = _read(workspace.passages, Passage)
-    _insert(connection, "passages", map(_passage, passages))
+    _insert(connection, "passages", ((one.id, one.title, one.text, json.dumps(one.metadata)) for one in passages))
     _insert(connection, "spans", ((one.id, *span) for one in passages if (span := place_of(one)) is not None))
     told("labels")
     labels: dict[str, list[Judgment]] = {
@@ -141,13 +143,6 @@ def _of(rows: Iterable[Asked], place: Mapping[str, int]) -> list[Asked]:
     return [row for row in rows if row.query_id in place]
 
 
-def _agents(workspace: Workspace) -> list[str]:
-    """The experiment's, and whoever else has answers."""
-    there = {path.stem for path in workspace.results.glob("answers/*.jsonl")}
-    named = [agent for agent in workspace.experiment.agent_names() if agent in there]
-    return [*named, *sorted(there - set(named))]
-
-
 def _insert(connection: sqlite3.Connection, table: str, rows: Iterable[Sequence[object]]) -> None:
     rows = iter(rows)
     first = next(rows, None)
@@ -160,10 +155,6 @@ def _answer(row: Answer, place: Mapping[str, int], agent: int) -> tuple[object, 
     used = row.usage
     took = (used.input_tokens, used.output_tokens, used.cost_usd, row.latency_s)
     return (place[row.query_id], agent, row.answer, row.error, json.dumps(row.passages), json.dumps(row.queries), *took)
-
-
-def _passage(row: Passage) -> tuple[object, ...]:
-    return (row.id, row.title, row.text, json.dumps(row.metadata))
 
 
 def _label(of: str, row: Judgment, place: Mapping[str, int]) -> tuple[object, ...]:
@@ -199,14 +190,10 @@ def _query(
     flips: Mapping[str, int],
     failed: Mapping[str, int],
 ) -> tuple[object, ...]:
-    had = [_text(query.metadata.get(name)) for name in ("doc", "section", "kind", "role")]
-    doc, section, kind, role = had
+    given = (query.metadata.get(name) for name in ("doc", "section", "kind", "role"))
+    doc, section, kind, role = (value if isinstance(value, str) and value else None for value in given)
     told = (doc, section, writer(query), kind, role, len(query.text.split()), json.dumps(query.metadata))
     return (place, query.id, query.text, *told, flips.get(query.id, 0), failed.get(query.id, 0))
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
 
 
 def _flips(games: Sequence[Game]) -> dict[str, int]:

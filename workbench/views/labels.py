@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -16,7 +15,7 @@ from ragassay.evaluate.human_labels.sheet import Said, known_sheets, read_said, 
 from ragassay.evaluate.report.plots import colours_of
 from ragassay.evaluate.report.tables import corrected_differences
 
-from ..asked import PERSON, Bench, bench_of, form_of, index_of, is_part, person_of, render, waiting, why_no_name
+from ..asked import PERSON, Bench, bench_of, form_of, index_of, is_part, now, person_of, render, waiting, why_no_name
 from ..labelling import Working, draw, items_of, measures_shown, people_say, shown, stamp_of
 from . import View
 
@@ -102,7 +101,7 @@ def _take(request: Request, form: dict[str, list[str]]) -> Response:
     items = items_of(bench.workspace, sheet)
     if item not in {one.item for one in items}:
         raise HTTPException(422, "This is no item of the sheet. Reload the page.")
-    said = Said(item=item, who=who, label=None if label == "skip" else label, skipped=label == "skip", at=_now())
+    said = Said(item=item, who=who, label=None if label == "skip" else label, skipped=label == "skip", at=now())
     n_before = int(before) if before.isdecimal() and len(before) < 9 else None
     kept = say(bench.workspace, sheet, items, said, n_before)
     return _next(request, bench, sheet, who, again=(form.get("again") or [""])[0] == "1", elsewhere=not kept)
@@ -113,7 +112,7 @@ def _take_back(request: Request) -> Response:
     items = items_of(bench.workspace, sheet)
     last = Working(bench.workspace, sheet, who, items).last
     if last is not None:
-        say(bench.workspace, sheet, items, Said(item=last, who=who, at=_now()))
+        say(bench.workspace, sheet, items, Said(item=last, who=who, at=now()))
     return _next(request, bench, sheet, who, first=last)
 
 
@@ -177,12 +176,12 @@ def _figures(request: Request, bench: Bench, sheets: list[dict[str, Any]]) -> di
     stamp = stamp_of(bench.workspace)
     work = (stamp, people_say, bench.workspace) if stamp else ()
     told = request.app.state.aside.told(f"say {bench.name}", *work)
-    now = told.value if stamp else None
-    corrected = now.corrected if now else None
+    said = told.value if stamp else None
+    corrected = said.corrected if said else None
     through = all(place.n_left == 0 for sheet in sheets for place in sheet["places"].values())
     before = told.before.corrected if told.before and told.before.corrected else None
     return {
-        "say": now,
+        "say": said,
         "busy": told.busy,
         "error": told.error,
         "through": through,
@@ -190,10 +189,6 @@ def _figures(request: Request, bench: Bench, sheets: list[dict[str, Any]]) -> di
         "differences": corrected_differences(corrected) if corrected else (),
         "colour": colours_of(bench.workspace.experiment.agent_names()),
     }
-
-
-def _now() -> str:
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 class Labels(View):

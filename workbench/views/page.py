@@ -50,11 +50,13 @@ class Sheet:
         """The text in parts, each with the kinds of what it belongs to ("passage evidence")."""
         text = self.text or ""
         cuts = sorted({0, len(text), *(at for one in self.shown for at in (one.piece.start, one.piece.end))})
-        return [(text[a:b], self._kinds(a, b)) for a, b in pairwise(cuts)]
-
-    def _kinds(self, start: int, end: int) -> str:
-        kinds = [one.stretch.kind for one in self.shown if one.piece.start <= start and end <= one.piece.end]
-        return " ".join(sorted(set(kinds)))
+        return [
+            (
+                text[a:b],
+                " ".join(sorted({o.stretch.kind for o in self.shown if o.piece.start <= a and b <= o.piece.end})),
+            )
+            for a, b in pairwise(cuts)
+        ]
 
 
 def show(request: Request) -> Response:
@@ -71,11 +73,23 @@ def show(request: Request) -> Response:
         raise HTTPException(404)
     there = _numbers(number, document, stretches)
     sheets = [_sheet(library, bench, document, page, stretches) for page in there]
-    context: dict[str, Any] = {"doc": doc, "number": number, "sheets": sheets, "passage": passage, "query": query}
-    context |= {"labels": _labels(index, passage, query), "lost": passage is not None and not _has_passage(stretches)}
-    context |= {"changed": library.changed(bench.workspace, doc), "pages": document.numbers, "last": there[-1]}
-    library.ahead(bench.workspace, doc, _neighbours(document, there))
-    context |= {"away": _away(document, stretches, there), "asked": _asked(request)}
+    neighbours = [page for page in (there[-1] + 1, there[0] - 1) if page in document.numbers]
+    library.ahead(bench.workspace, doc, neighbours)
+    kept = ("passage", "query", "start", "end")  # in the addresses of other pages of the document
+    context: dict[str, Any] = {
+        "doc": doc,
+        "number": number,
+        "last": there[-1],
+        "pages": document.numbers,
+        "sheets": sheets,
+        "passage": passage,
+        "query": query,
+        "labels": _labels(index, passage, query),
+        "lost": passage is not None and not any(one.kind == "passage" for one in stretches),
+        "changed": library.changed(bench.workspace, doc),
+        "away": _away(document, stretches, there),
+        "asked": {name: value for name, value in request.query_params.items() if name in kept},
+    }
     return render(request, "page.html.j2", bench, **context)
 
 
@@ -127,10 +141,6 @@ def _stretches(
     return found
 
 
-def _has_passage(stretches: Sequence[Stretch]) -> bool:
-    return any(one.kind == "passage" for one in stretches)
-
-
 def _numbers(number: int, document: DocumentPages, stretches: Sequence[Stretch]) -> list[int]:
     """The page, and those right after it that a stretch on it runs on to."""
     numbers = [number]
@@ -139,11 +149,6 @@ def _numbers(number: int, document: DocumentPages, stretches: Sequence[Stretch])
         if one.kind == "passage" and number in pages:
             numbers += [page for page in pages if page > number]
     return sorted(set(numbers))[:AT_ONCE]
-
-
-def _neighbours(document: DocumentPages, shown: Sequence[int]) -> list[int]:
-    """The pages that one turns to next: the one after what is shown, and the one before."""
-    return [page for page in (shown[-1] + 1, shown[0] - 1) if page in document.numbers]
 
 
 def _away(document: DocumentPages, stretches: Sequence[Stretch], shown: Sequence[int]) -> dict[str, list[int]]:
@@ -173,11 +178,6 @@ def _labels(index: Index | None, passage: dict[str, Any] | None, query: dict[str
     if index is None or passage is None or query is None:
         return []
     return [row for row in index.labels(query["place"]) if row["of"] != "answer" and row["subject"] == passage["id"]]
-
-
-def _asked(request: Request) -> dict[str, str]:
-    """What the addresses of other pages of the document keep."""
-    return {name: value for name, value in request.query_params.items() if name in ("passage", "query", "start", "end")}
 
 
 class DocumentPage(View):

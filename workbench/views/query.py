@@ -17,7 +17,6 @@ from ragassay.errors import InputError
 from ragassay.evaluate.judging.judges.listwise import LETTERS
 from ragassay.evaluate.ratings.verdicts import Verdict, verdicts
 from ragassay.evaluate.report.plots import colours_of
-from ragassay.evaluate.report.queries import place
 from ragassay.evaluate.report.queries import place as place_named
 from ragassay.evaluate.texts.sentences import CITATION
 from ragassay.records import Game
@@ -86,11 +85,10 @@ def _key(answer: Mapping[str, Any]) -> tuple[object, ...]:
     text = answer["text"]
     if text is None:
         return (None, answer["error"])
-    return (" ".join(text.split()), *(_cited(int(n), answer) for c in CITATION.findall(text) for n in _numbers(c)))
-
-
-def _numbers(citation: str) -> list[str]:
-    return re.findall(r"\d{1,3}", citation)
+    return (
+        " ".join(text.split()),
+        *(_cited(int(n), answer) for c in CITATION.findall(text) for n in re.findall(r"\d{1,3}", c)),
+    )
 
 
 def _cited(number: int, answer: Mapping[str, Any]) -> str | None:
@@ -161,8 +159,6 @@ def _citation(text: str, kind: Kind, answer: Mapping[str, Any], numbers: Mapping
         yield Piece(part, kind, numbers.get(_cited(int(part), answer) or "") if part.isdecimal() else None)
 
 
-# together with the letters that the judge knew the answers by.
-
 _FIELDS = ("agent_a", "agent_b", "first", "judge", "winner", "reason", "error", "presentation", "place_a", "place_b")
 
 
@@ -206,7 +202,8 @@ def pairs_of(rows: Sequence[Mapping[str, Any]], agents: Sequence[str]) -> list[P
     """Each pair, in the agents' order."""
     rank = {agent: number for number, agent in enumerate(agents)}
     together: dict[tuple[tuple[int, str], tuple[int, str], str], list[Game]] = {}
-    for game in map(_game, rows):
+    for row in rows:
+        game = Game.model_validate({"query_id": "", **{name: row[name] for name in _FIELDS}})
         first, second = sorted((rank.get(name, len(rank)), name) for name in (game.agent_a, game.agent_b))
         together.setdefault((first, second, game.judge), []).append(game)
     return [
@@ -222,7 +219,7 @@ def lists_of(rows: Sequence[Mapping[str, Any]]) -> list[ListShown]:
             row["judge"],
             row["presentation"],
             row["block"],
-            [(_letter(place), agents) for place, agents in enumerate(row["shown"], 1)],
+            [(LETTERS[at] if at < len(LETTERS) else str(at + 1), agents) for at, agents in enumerate(row["shown"])],
             row["ranked"],
             row["reason"],
             row["error"],
@@ -231,18 +228,10 @@ def lists_of(rows: Sequence[Mapping[str, Any]]) -> list[ListShown]:
     ]
 
 
-def _game(row: Mapping[str, Any]) -> Game:
-    return Game.model_validate({"query_id": "", **{name: row[name] for name in _FIELDS}})
-
-
 def _order(game: Game) -> Order:
     of = {"a": game.agent_a, "b": game.agent_b}
     reason = game.reason if game.presentation is None else None
     return Order(of[game.first], of.get(game.winner or ""), reason, game.error, game.presentation)
-
-
-def _letter(place: int) -> str:
-    return LETTERS[place - 1] if place <= len(LETTERS) else str(place)
 
 
 @dataclass(frozen=True)
@@ -284,7 +273,9 @@ def passages_of(
     shown = []
     for number, id in enumerate(ids_of(answers, labels), 1):
         passage = known.get(id)
-        where, page = ("", None) if passage is None else (place(passage["metadata"]), _page(bench, query, passage))
+        where, page = (
+            ("", None) if passage is None else (place_named(passage["metadata"]), _page(bench, query, passage))
+        )
         shown.append(PassageShown(number, id, passage, where, found.get(id, []), given.get(id, []), page))
     return shown
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from ragassay.files import read_objects
 from ragassay.queries import Action, Edit, add_edit, id_of_rejected, original_of, read_edits
 from ragassay.text import one_line
 
-from ..asked import bench_of, form_of, is_part, person_of, render
+from ..asked import bench_of, form_of, is_part, now, person_of, render
 from . import View
 
 Which = Literal["set", "perturbed", "pool", "rejected", "decided"]
@@ -130,7 +129,7 @@ class TestSet:
 def read_test_set(workspace: Workspace) -> TestSet:
     """Read it, or take what was read of the same files before. Raises InputError with file and line."""
     paths = (workspace.queries, workspace.pool, workspace.rejected, workspace.pages)
-    return _read(paths, tuple(_seen(path) for path in paths))
+    return _read(paths, tuple((p.stat().st_size, p.stat().st_mtime_ns) if p.exists() else None for p in paths))
 
 
 def read_decisions(workspace: Workspace) -> dict[str, Edit]:
@@ -158,7 +157,10 @@ def _read(paths: tuple[Path, ...], seen: tuple[object, ...]) -> TestSet:
     kept = [one for one in every if original_of(one.metadata) is None]
     perturbed = [one for one in every if original_of(one.metadata) is not None]
     left = [Question(r["_id"], r["text"], r.get("metadata") or {}) for r in _rows(pool) if r["_id"] not in there]
-    gone = [_rejected(row) for row in _rows(rejected)]
+    gone = []
+    for row in _rows(rejected):
+        metadata = row.get("metadata") or {}
+        gone.append(Question(id_of_rejected(row["text"], metadata), row["text"], metadata, row["reason"]))
     counts: dict[str, int] = {}
     for row in _rows(pages):
         counts[str(row.get("doc"))] = max(counts.get(str(row.get("doc")), 0), int(row.get("page") or 0))
@@ -172,11 +174,6 @@ def with_decided(found: TestSet, edits: Mapping[str, Edit]) -> TestSet:
     return TestSet({**found.of, "decided": decided}, found.pages)
 
 
-def _rejected(row: dict[str, Any]) -> Question:
-    metadata = row.get("metadata") or {}
-    return Question(id_of_rejected(row["text"], metadata), row["text"], metadata, row["reason"])
-
-
 def _rows(path: Path) -> list[dict[str, Any]]:
     """The objects of a file, read by the quick reader; by the other, which says what is wrong, where that fails."""
     if not path.exists():
@@ -188,10 +185,6 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     except (ValueError, OSError):
         pass
     return [value for _, value in read_objects(path)]
-
-
-def _seen(path: Path) -> object:
-    return (path.stat().st_size, path.stat().st_mtime_ns) if path.exists() else None
 
 
 def _short(reason: str) -> str:
@@ -274,7 +267,7 @@ def _decide(request: Request, form: dict[str, list[str]]) -> Response:
         fault = "No query can have this text. Edit it, and it is taken in with the text you give it."
     if fault is None:
         one = Edit(id=id, action=cast(Action, action), text=text if action == "edit" else None, was=question.text)
-        one = one.model_copy(update={"person": who, "at": _now()})
+        one = one.model_copy(update={"person": who, "at": now()})
         with corpus_held(bench.workspace):
             add_edit(bench.workspace.question_edits, one)
         edits = {**edits, id: one}
@@ -304,10 +297,6 @@ def _is_open(question: Question, edit: Edit) -> bool:
     if edit.action == "reject":
         return True
     return question.text != edit.text if edit.action == "edit" else "edited_from" in question.metadata
-
-
-def _now() -> str:
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 class TestSetView(View):
