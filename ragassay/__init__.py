@@ -1,6 +1,7 @@
 """ragassay: make a test set from PDFs, run retrieval-augmented pipelines on it, and say which answers best.
 
-From Python: `from ragassay import judges`, `ragassay.run`, `ragassay.read_results`; from pytest: `ragassay.testing`.
+From Python: the names of `__all__` (docs/from-python.md); from pytest: `ragassay.testing`. Nothing is loaded before a
+name is asked for.
 """
 
 from __future__ import annotations
@@ -9,23 +10,65 @@ from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 
+__all__ = [
+    "BudgetSpent",
+    "Evaluator",
+    "Experiment",
+    "InputError",
+    "Layout",
+    "Measure",
+    "RagassayError",
+    "Ranker",
+    "RepliesMissing",
+    "Table",
+    "agree",
+    "check",
+    "compare",
+    "judges",
+    "rate",
+    "read_results",
+    "run",
+    "score",
+    "search",
+    "testing",
+]
+
 if TYPE_CHECKING:
-    from ragassay.functions.whole_run import read_results as read_results
-    from ragassay.functions.whole_run import run as run
+    from ragassay import judges as judges
+    from ragassay import testing as testing
+    from ragassay.evaluate.judging.engine.evaluator import Evaluator
+    from ragassay.evaluate.measures.measure import Measure
+    from ragassay.functions.on_files import agree, check, compare, rate, score, search
+    from ragassay.functions.whole_run import read_results, run
+    from ragassay.retrieval.rankers.ranker import Ranker
+
+    from .errors import BudgetSpent, InputError, RagassayError, RepliesMissing
+    from .experiment.settings import Experiment
+    from .layouts.answers import Layout
+    from .table import Table
 else:
+    _MODULES = {
+        "ragassay.errors": ("BudgetSpent", "InputError", "RagassayError", "RepliesMissing"),
+        "ragassay.evaluate.judging.engine.evaluator": ("Evaluator",),
+        "ragassay.evaluate.measures.measure": ("Measure",),
+        "ragassay.experiment.settings": ("Experiment",),
+        "ragassay.functions.on_files": ("agree", "check", "compare", "rate", "score", "search"),
+        "ragassay.functions.whole_run": ("read_results", "run"),
+        "ragassay.layouts.answers": ("Layout",),
+        "ragassay.retrieval.rankers.ranker": ("Ranker",),
+        "ragassay.table": ("Table",),
+    }
 
     def __getattr__(name: str) -> object:
         """What is imported when it is first asked for: the command line needs none of it."""
-        if name == "run":
-            from ragassay.functions.whole_run import run
+        from importlib import import_module
 
-            return run
-        if name == "read_results":
-            from ragassay.functions.whole_run import read_results
-
-            return read_results
         if name in {"judges", "testing"}:
-            from importlib import import_module
-
             return import_module(f"ragassay.{name}")
+        for module, names in _MODULES.items():
+            if name in names:
+                return getattr(import_module(module), name)
         raise AttributeError(f"module 'ragassay' has no attribute '{name}'")
+
+    def __dir__() -> list[str]:
+        return [*__all__, "__version__"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -178,3 +179,66 @@ def test_the_folders_are_part_of_the_package_by_relative_links():
     for folder in (*STAGES, *ABOVE):
         assert (ROOT / "ragassay" / folder).readlink() == Path("..") / folder
     assert (ROOT / "ragassay" / "corpora" / "avr-libc").readlink() == Path("../../corpora/avr-libc")
+
+
+EVERYWHERE = {"pydantic", "pydantic_core", "jinja2", "markupsafe"}
+"""Packages that records, settings, prompts and tables are made of: whatever reads an experiment loads them."""
+LOADED_BY = {
+    "numpy": {
+        *(
+            "evaluate",
+            "functions",
+            "retrieval",
+            "synth",
+            "workbench",
+            "arrays",
+            "models",
+            "calls.caller",
+            "calls.served",
+        ),
+        *("cli.pipeline.plan", "cli.verbs"),
+    },
+    "tenacity": {
+        *("evaluate", "functions", "retrieval", "synth", "workbench", "calls", "cli.pipeline.plan", "cli.verbs"),
+    },
+    "langchain_core": {
+        *("retrieval.agents", "retrieval.answer_queries", "retrieval.foreseen", "retrieval.rank_queries"),
+        *("retrieval.retrievers", "retrieval.rewriting.rewritings", "retrieval.variants"),
+    },
+    "starlette": {"workbench", "cli.verbs.serve"},
+    "uvicorn": {"workbench.connections"},
+    "h11": {"workbench.connections"},
+    "rich": {"evaluate.report.terminal"},
+}
+"""Which modules, or all of a room, load a package of others when they are imported."""
+LIGHT = {
+    *("cli", "cli.terminal", "cli.verbs.run", "cli.pipeline.runner", "cli.pipeline.stages", "cli.pipeline.manifest"),
+    *("cli.pipeline.obstacles", "cli.pipeline.opening", "experiment.stage", "evaluate.results"),
+    *("synth.stages", "retrieval.stages", "retrieval.dependencies", "evaluate.stages", "synth.documents.doc_ids"),
+}
+"""What a run that has nothing to do imports; none of it may load more than EVERYWHERE."""
+
+
+def loaded_with(module: str, seen: set[str]) -> set[str]:
+    """The packages of others that are loaded where a module of ours is imported, its parents' among them."""
+    if module in seen or module not in PATHS:
+        return set()
+    seen.add(module)
+    names = set(imports(PATHS[module], only_at_import=True))
+    parts = module.split(".")
+    ours = {".".join(parts[:n]) for n in range(2, len(parts))} | {one for one in names if one.startswith("ragassay")}
+    theirs = {one.split(".")[0] for one in names - ours} - sys.stdlib_module_names
+    return theirs.union(*(loaded_with(one, seen) for one in ours))
+
+
+PATHS = {module_of(path): path for path in MODULES}
+
+
+def test_a_module_loads_no_more_than_it_did():
+    allowed, used = {f"ragassay.{name}" for name in LIGHT}, set()
+    for module in PATHS:
+        for package in loaded_with(module, set()) - EVERYWHERE:
+            by = [one for one in LOADED_BY.get(package, ()) if f"{module}.".startswith(f"ragassay.{one}.")]
+            assert by and module not in allowed, f"{module} loads {package}"
+            used |= {(package, one) for one in by}
+    assert used == {(package, one) for package, names in LOADED_BY.items() for one in names}, "what loads it no more"
