@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from ragassay.records import Figure
 from ragassay.table import Agent, Cell, Column, Group, Row, Table
-from ragassay.text import one_line
+from ragassay.text import listed, one_line
 
-from ..ratings.leader import named
 from ..results import POINTS, Audit, AuditFinding, Problem, Results
 from .judge import SIGNIFICANT, finding_shown
 from .plots import Scale, scale
@@ -90,14 +89,14 @@ def _front_sentence(best: Sequence[str], counted: Sequence[str]) -> str:
     missing = [name for key, name in COSTS.items() if key not in counted]
     if not best:
         return "No agent has points."
-    unknown = f"{named(missing).capitalize()} {'was' if len(missing) == 1 else 'were'} not measured for every agent"
+    unknown = f"{listed(missing).capitalize()} {'was' if len(missing) == 1 else 'were'} not measured for every agent"
     if not counted:
         return f"{unknown}, so quality alone decides."
     kinds = " or ".join({"cost": "cheaper", "latency": "faster"}[COSTS[key]] for key in counted)
     rest = f" {unknown} and left out." if missing else ""
     if len(best) == 1:
         return f"No other agent is better or {kinds} than {one_line(best[0])}.{rest}"
-    return f"Worth weighing are {named(best)}: each is better or {kinds} than the others.{rest}"
+    return f"Worth weighing are {listed(best) or 'no agent'}: each is better or {kinds} than the others.{rest}"
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 from pydantic import ValidationError
@@ -17,9 +17,11 @@ from ragassay.records import Figure
 from ragassay.table import Cell, Column, Row, Table
 from ragassay.text import one_line, plain
 
-from ..screening.screened import ScreenResults, SettingEffect, VariantFigures
 from .plots import Dot, axis_labels, environment, scale, scatter, whisker
 from .wording import MISSING, number, p_words, shown
+
+if TYPE_CHECKING:
+    from ..screening.screened import ScreenResults, SettingEffect, VariantFigures
 
 AT_TOKENS = "_at_tokens"
 MEASURES = {
@@ -313,6 +315,8 @@ def _variants(results: ScreenResults) -> Table:
 
 def read_screen(path: Path) -> ScreenResults:
     """The screening of a run. Raises InputError, with what to do, where it is missing or of another layout."""
+    from ..screening.screened import ScreenResults
+
     if not path.is_file():
         raise InputError("there is no screening yet", file=path, remedy="run `ragassay screen` first")
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -14,13 +15,15 @@ from ragassay.table import Cell, Column, Table
 from ragassay.text import listed, one_line
 
 from ..results import Results
-from ..screening.screened import ScreenResults
 from .decision import lead_rows, told_lines
 from .judge import orders_lines, panel_lines
 from .plots import Scale
 from .screening import at_words, badges, duration, measure_words, sentences, size
 from .tables import agreement_lines, corrected_lines, second_line
 from .wording import MISSING, Kind, beside_the_verdict, confidence, kind_of, measure_name, shown, telling_criterion
+
+if TYPE_CHECKING:
+    from ..screening.screened import ScreenResults
 
 Part = tuple[str, Sequence[str], int]
 """A heading, a text for each row, and which columns give way first (`Column.keep`)."""
