@@ -24,7 +24,7 @@ _ORDER: dict[Order, str] = {
     "failed": "failed DESC, place",
     "words": "words DESC, place",
 }
-"""What queries are sorted by, most first; by values a listing sorts them (`shown/listed.py`)."""
+"""What queries are sorted by, most first; by values a listing sorts them (`views/queries.py`)."""
 
 _MEASURED = (
     "SELECT agents.name, data, owed FROM measured JOIN measures ON measures.place = measure "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.records import Answer, Game, Judgment
 from ragassay.workbench.index.read import Index
+from ragassay.workbench.views.queries import Listing, listing_of
 
 
 def test_a_list_is_a_page_and_its_rows_are_a_part(tmp_path: Path):
@@ -106,3 +108,11 @@ def test_a_query_shows_its_answers_grades_games_and_what_failed(tmp_path: Path):
     assert page.count('class="dot c') >= 5 and 'href="#passage-1"' in page and 'id="passage-1"' in page
     assert all(j.error is None or j.error in page for j in labels if j.query_id == query)
     assert "the reference</b>" in compared and "the reference</b>" not in page
+
+
+def test_an_address_says_what_was_asked_for():
+    given = {"words": "a b", "kind": "fact", "sort": "worth", "measure": "RR@5", "low": "0.25", "failed": "1"}
+    listing = listing_of(given | {"high": "nan", "agent": "", "places": "0-3"})
+    assert dict(parse_qsl(listing.address())) == given | {"places": "0-3"}
+    assert listing_of(dict(parse_qsl(listing.address(sort="place")))).sort == "place"
+    assert Listing().address() == ""
