@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ragassay import __version__
 from ragassay.errors import InputError
@@ -190,10 +190,6 @@ def _caches(workspace: Workspace) -> Iterator[Check]:
             yield Check(f"cache of {name}", "ok", f"{size / 1e6:,.1f} MB in {plain(str(folder))}")
 
 
-if TYPE_CHECKING:
-    pass
-
-
 def add_doctor(verb: argparse.ArgumentParser) -> None:
     """Its options."""
     add_corpus(verb, needed=False)
@@ -213,7 +209,6 @@ def run_doctor(options: argparse.Namespace) -> int:
 
 
 def _checks(options: argparse.Namespace) -> Iterator[Check]:
-    pass
     from ..pipeline.opening import open_workspace
 
     yield from check_installation()

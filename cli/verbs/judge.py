@@ -367,7 +367,6 @@ def run_judge(options: argparse.Namespace) -> int:
 
         return run_one(options)
     _check_files(options)
-    pass
 
     return judge_files(options)
 

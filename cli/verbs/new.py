@@ -11,7 +11,6 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -135,9 +134,6 @@ def _none_in_reach() -> InputError:
     )
 
 
-if TYPE_CHECKING:
-    pass
-
 _QUESTIONS = """\
 # One real question a line, from the people whose questions matter; three or more. They set the tone of the generated
 # questions. A role may stand before the question, divided by a tab:  account manager<TAB>What does … cost?
@@ -165,8 +161,6 @@ def add_new(verb: argparse.ArgumentParser) -> None:
 def run_new(options: argparse.Namespace) -> int:
     """Make the folder; status 2, and nothing made, where it exists, a document is none or no model is in reach."""
     from ragassay.files import write_text
-
-    pass
 
     corpus: Path = options.corpus
     if corpus.exists() and any(corpus.iterdir() if corpus.is_dir() else [corpus]):
@@ -226,8 +220,6 @@ def _name(document: Path) -> str:
 def _experiment(chosen: Chosen, kinds: list[str]) -> tuple[str, str | None]:
     """The text of experiment.toml, and why not every retriever is in it."""
     from ragassay.experiment.settings import RetrievalSettings
-
-    pass
 
     retrievers, embedding, why = choose_retrievers(RetrievalSettings().embedding)
     quota = ", ".join(f"{_toml(name)} = 100" for name in chosen.writers)

@@ -118,8 +118,6 @@ def run_serve(options: argparse.Namespace) -> int:
     from ragassay.workbench.asked import benches_of
     from ragassay.workbench.connections import server_of
 
-    pass
-
     access = _access(options.host)
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
     listening = socket.socket(family)
