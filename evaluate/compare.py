@@ -28,10 +28,9 @@ from .figures.evaluator_values import (
     classification_figures,
     evaluations_by_query,
 )
-from .figures.failures import failures
 from .figures.good_enough import by_threshold, found_in, insights, problems, relevant_by_judges, shares_by_agent
 from .figures.pass_or_fail import overall_by_agent, pass_or_fail
-from .figures.pool import at_bottom, pool_by_judge, pool_by_people, told_with_failures, withhold_pairs
+from .figures.pool import at_bottom, failures, pool_by_judge, pool_by_people, told_with_failures, withhold_pairs
 from .figures.query_values import (
     ComparedMeasure,
     answer_figures,

@@ -186,10 +186,6 @@ def _agent_spread(rows: Sequence[Spread], draws: Resamples, scale: Range | None)
     )
 
 
-# Good enough is a label from the criterion's threshold on (by its direction): the user's, its own, or the default of
-# `judging/engine/thresholds.py`; of the judge's criteria three quarters of the scale. What has no threshold has no
-# flips.
-
 ALL = "all"
 
 _SHOWN = 3
@@ -207,6 +203,10 @@ def robustness(
     given: Thresholds | None = None,
 ) -> Perturbed | None:
     """The flips of each agent, of the judge's criteria and of those by which evaluators judge answers.
+
+    Good enough is a label from the criterion's threshold on (by its direction): the user's, its own, or the default of
+    `judging/engine/evaluator.py`; of the judge's criteria three quarters of the scale. What has no threshold has no
+    flips.
 
     given: the user's thresholds. None where no perturbed query has its original beside it.
     """
@@ -245,7 +245,11 @@ def flips_of(
             if owing:
                 flips[agent][name] = _figures(owing, kinds, good, agent, draws, worse_only=False)
                 worse[agent][name] = _figures(owing, kinds, good, agent, draws, worse_only=True)
-                flipped[agent][name] = tuple(new for new, old in owing.items() if _differ(good, agent, new, old))
+                flipped[agent][name] = tuple(
+                    new
+                    for new, old in owing.items()
+                    if {good.get((new, agent)), good.get((old, agent))} == {True, False}
+                )
     return Perturbed(
         n_originals=len(set(pairs.values())),
         kinds=dict(sorted(Counter(kinds[query] for query in pairs).items())),
@@ -281,10 +285,6 @@ def _problem(found: Perturbed, agent: str, name: str, cases: Sequence[str]) -> P
 
 def _empty(agents: Sequence[str]) -> dict[str, dict[str, Any]]:
     return {agent: {} for agent in agents}
-
-
-def _differ(good: Good, agent: str, new: str, old: str) -> bool:
-    return {good.get((new, agent)), good.get((old, agent))} == {True, False}
 
 
 def _good(

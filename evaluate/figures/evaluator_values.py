@@ -9,7 +9,7 @@ relevant passages that any agent found for the query; Open RAG Eval divides by t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -20,20 +20,11 @@ from ..inputs.findings import Findings
 from ..judging.engine.evaluator import Criterion, Evaluator
 from ..judging.judges.eval_studio.truth import Classification
 from ..measures.measure import Judged, measure
-from ..results import Figures as Figures_of_evaluator_values
+from ..results import Figures
 from ..statistics.clustered import Range, Values, limits_of
 from ..statistics.resamples import Resamples, resamples
 from .good_enough import AgentShares
 from .pass_or_fail import AgentOverall
-
-# For a class: precision is TP / (TP + FP), recall TP / (TP + FN), F1 2 TP / (2 TP + FP + FN); the plain ones are their
-# means over the classes that have one (macro), as scikit-learn's with `zero_division=nan`. An answer that names no
-# class counts among the FN of the one expected. What is not defined, as the precision of a class that nobody named, is
-# missing and is no 0. Intervals are over queries, taken together by their clusters: of a class by the ratio's, of a
-# macro mean
-# by its linear approximation (the delta method: each query's part in each class's ratio).
-
-Figures = dict[str, Figure]
 
 CLASSIFICATION = Classification.name
 
@@ -49,19 +40,21 @@ class Named(NamedTuple):
     given: str
 
 
-def classification_figures(rows: Sequence[Assessment], draws: Resamples) -> dict[str, Figures]:
+def classification_figures(rows: Sequence[Assessment], draws: Resamples) -> Figures:
     """Agent to `accuracy`, `precision`, `recall`, `f1`, then `precision(CLASS)` and so on of each of up to 50 classes.
+
+    For a class: precision is TP / (TP + FP), recall TP / (TP + FN), F1 2 TP / (2 TP + FP + FN); the plain ones are
+    their means over the classes that have one (macro), as scikit-learn's with `zero_division=nan`. An answer that names
+    no class counts among the FN of the one expected. What is not defined, as the precision of a class that nobody
+    named, is missing and is no 0. Intervals are over queries, taken together by their clusters: of a class by the
+    ratio's, of a macro mean by its linear approximation (the delta method: each query's part in each class's ratio).
 
     rows: of any evaluators. n counts answers for the first four, for a class what its ratio is over; n_failed the
     answers without a record. Empty where `classification` gave nothing.
     """
     mine = [row for row in rows if row.criterion == CLASSIFICATION]
-    classes = _classes(mine)
-    return {agent: _of_agent([row for row in mine if row.subject == agent], classes, draws) for agent in _agents(mine)}
-
-
-def _agents(rows: Sequence[Assessment]) -> list[str]:
-    return list(dict.fromkeys(row.subject for row in rows))
+    classes, agents = _classes(mine), dict.fromkeys(row.subject for row in mine)
+    return {agent: _of_agent([row for row in mine if row.subject == agent], classes, draws) for agent in agents}
 
 
 def _classes(rows: Sequence[Assessment]) -> list[str]:
@@ -70,25 +63,23 @@ def _classes(rows: Sequence[Assessment]) -> list[str]:
     return sorted({str(name) for one in details for name in one["classes"] or [one["expected"]]})
 
 
-def _of_agent(rows: Sequence[Assessment], classes: Sequence[str], draws: Resamples) -> Figures:
-    names = set(classes)
-    known = [_named(row, names) for row in rows if row.label is not None]
+def _of_agent(rows: Sequence[Assessment], classes: Sequence[str], draws: Resamples) -> dict[str, Figure]:
+    known = []
+    for row in rows:
+        if row.label is not None:
+            expected, given = (str(row.details[0][name]) for name in ("expected", "given"))
+            known.append(Named(row.query_id, expected, given if given in classes else ""))
     failed = len(rows) - len(known)
     of_class: dict[str, list[Named]] = {one: [] for one in classes}
-    for row in known:
-        for one in {row.expected, row.given} - {""}:
-            of_class[one].append(row)
+    for answer in known:
+        for one in {answer.expected, answer.given} - {""}:
+            of_class[one].append(answer)
     figures = {"accuracy": draws.figure({row.query_id: row.label for row in rows}, (0.0, 1.0))}
     for name in _PARTS:
         figures[name] = _macro(known, of_class, name, draws, failed)
     for one in classes if len(classes) <= MOST_CLASSES else ():
         figures |= {f"{name}({one})": _of_class(of_class[one], one, name, draws, failed) for name in _PARTS}
     return figures
-
-
-def _named(row: Assessment, classes: Set[str]) -> Named:
-    expected, given = (str(row.details[0][name]) for name in ("expected", "given"))
-    return Named(row.query_id, expected, given if given in classes else "")
 
 
 Part = Callable[[Named, str], tuple[float, float]]
@@ -145,16 +136,12 @@ def means(
         for criterion in evaluator.criteria:
             mine, limits = by_criterion[criterion.name], limits_of(criterion.lowest, criterion.highest)
             if evaluator.unit == "passage":
-                yield criterion.name, PASSAGES, _over_passages(mine, draws, limits)
+                known = [(row.query_id, row.label) for row in mine if row.label is not None]
+                yield criterion.name, PASSAGES, draws.mean(known, len(mine) - len(known), limits)
                 continue
             for agent in dict.fromkeys(row.subject for row in mine):
                 labels = {row.query_id: row.label for row in mine if row.subject == agent}
                 yield criterion.name, agent, draws.figure(labels, limits)
-
-
-def _over_passages(rows: Sequence[Assessment], draws: Resamples, limits: Range | None) -> Figure:
-    known = [(row.query_id, row.label) for row in rows if row.label is not None]
-    return draws.mean(known, len(rows) - len(known), limits)
 
 
 RANKING = ("P(rel=2)@{k}", "AP(rel=2)@{k}", "RR(rel=2)@{k}")
@@ -189,7 +176,7 @@ class Evaluations:
     judged: Judgments = Judgments()
     classified: tuple[Assessment, ...] = ()
 
-    def figures(self, draws: Resamples) -> Figures_of_evaluator_values:
+    def figures(self, draws: Resamples) -> Figures:
         """The mean of each measure over its queries."""
         return {
             agent: {name: draws.figure(row, self.limits(name)) for name, row in named.items()}
@@ -216,7 +203,9 @@ def evaluations_by_query(
                 owing = [query.id for query in findings.material.queries if not evaluator.lacks(query)]
                 _add_passages(made, findings, owing, mine, criterion, cutoffs)
             elif mine:
-                _add_answers(made, mine, criterion)
+                _note(made, criterion)
+                for agent, measures in made.values.items():
+                    measures[criterion.name] = {row.query_id: row.label for row in mine if row.subject == agent}
         made.evaluators.update({name: evaluator.name for name in made.scales if name not in made.evaluators})
     return made
 
@@ -240,12 +229,6 @@ def _note(made: Evaluations, criterion: Criterion) -> None:
     made.scales[criterion.name] = (criterion.lowest, criterion.highest)
     if criterion.lower_is_better:
         made.lower_is_better.add(criterion.name)
-
-
-def _add_answers(made: Evaluations, rows: Sequence[Assessment], criterion: Criterion) -> None:
-    _note(made, criterion)
-    for agent, measures in made.values.items():
-        measures[criterion.name] = {row.query_id: row.label for row in rows if row.subject == agent}
 
 
 def _add_passages(

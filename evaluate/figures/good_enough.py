@@ -72,9 +72,6 @@ def relevant_by_judges(
     return found
 
 
-# Each is a sentence with its figure. An agent stands out beyond chance only where the comparison with every other agent
-# on that measure says so (paired by query, Holm over all pairs); else the sentence says that it cannot be told apart.
-
 LONGEST = 160
 """Characters of a question or sentence that an insight quotes."""
 
@@ -102,7 +99,12 @@ def insights(
     queries: Sequence[Query],
     draws: Resamples,
 ) -> tuple[Insight, ...]:
-    """In the order of the module's sentence. values: agent to criterion to label by query."""
+    """Of each measure the best and the worst agent, then the hardest question and the least grounded sentence.
+
+    Each is a sentence with its figure. An agent stands out beyond chance only where the comparison with every other
+    agent on that measure says so (paired by query, Holm over all pairs); else the sentence says that it cannot be told
+    apart. values: agent to criterion to label by query.
+    """
     found: list[Insight] = []
     for one in [*_criteria(evaluators, values), *_taken(answers)]:
         found += _extremes(one, draws)

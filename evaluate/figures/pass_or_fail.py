@@ -1,4 +1,10 @@
-"""Agent Evaluation's verdicts in the report: how many answers pass, and what the others fail of."""
+"""Agent Evaluation's verdicts: how many answers pass, and what the others fail of.
+
+After "How quality, cost, and latency are assessed by Agent Evaluation" (https://docs.databricks.com, MLflow 2): an
+answer fails if any judge fails, and the cause is the first that does, in an order that begins with retrieval. Ours
+besides: a judge that gave an error leaves the verdict undecided unless another fails, and so does an agent that gave
+no answer; a judge that has no value for the answer (nothing was retrieved) does not count.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +30,6 @@ from ..judging.judges.relevance import DocumentRecall
 from ..results import PassOrFail
 from ..statistics.clustered import Values
 from ..statistics.resamples import Resamples
-
-# After "How quality, cost, and latency are assessed by Agent Evaluation" (https://docs.databricks.com, MLflow 2): an
-# answer fails if any judge fails, and the cause is the first that does, in an order that begins with retrieval. Ours
-# besides: a judge that gave an error leaves the verdict undecided unless another fails, and so does an agent that gave
-# no answer; a judge that has no value for the answer (nothing was retrieved) does not count.
 
 OverallVerdict = Literal["pass", "fail", "undecided"]
 
@@ -179,9 +180,6 @@ def _theirs(name: str) -> str:
     return THEIR_NAMES.get(name, name)
 
 
-# The columns of Databricks are named after the judge, but `agent_groundedness` is `groundedness` there. Judges of the
-# user's own (a prompt or a LabelJudge) take part under their names.
-
 PassageRows = Mapping[str, Assessment | None]
 """An agent's passages, best first, to what a judge gave them; None for one that is not in the corpus."""
 
@@ -213,7 +211,11 @@ class JudgedAnswer:
 
 @dataclass(frozen=True)
 class Judged:
-    """All of an experiment. of_answers, of_passages: the judges' documented names, in the experiment's order."""
+    """All of an experiment. of_answers, of_passages: the judges' documented names, in the experiment's order.
+
+    The columns of Databricks are named after the judge, but `agent_groundedness` is `groundedness` there. Judges of the
+    user's own (a prompt or a LabelJudge) take part under their names.
+    """
 
     material: Material
     of_answers: tuple[str, ...]

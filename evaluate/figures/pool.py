@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ragassay.files import Qrels
-from ragassay.records import Figure
+from ragassay.records import Figure, own_failures
 
 from ..inputs.findings import Findings, Ranked
 from ..inputs.labels import HIGHEST
@@ -23,16 +23,20 @@ from ..ratings import bradley_terry
 from ..ratings.points import points_of
 from ..ratings.verdicts import Verdict
 from ..ratings.win_table import contests, win_rate
-from ..results import NOT_DISTINGUISHABLE, POINTS, AgentPool, Bounds, Choice, Comparison, FailuresAtBottom, LeftOut
+from ..results import (
+    NOT_DISTINGUISHABLE,
+    POINTS,
+    AgentPool,
+    Bounds,
+    Choice,
+    Comparison,
+    Failures,
+    FailuresAtBottom,
+    LeftOut,
+)
 from ..statistics.clustered import ByAgent, Values
 from ..statistics.resamples import Resamples
 from .query_values import ComparedMeasure, figures, labelled_rows, of_findings
-
-# changes.
-# A failed answer has no label and no verdict, so that leaving it out pays an agent that fails where it would do badly.
-# Counting it as the worst answer there is may be too harsh, where a failure is a fault of the network. So both are
-# computed, and what holds only one way is not said; whether the leader is told is asked with its failures lost anyhow
-# (`ratings.points`). A failed call of the judge is not the agent's, and stays missing.
 
 Failed = Mapping[str, Collection[str]]
 """Agent to the ids of the queries on which it failed; only agents that did."""
@@ -73,7 +77,12 @@ def at_bottom(
     ranking: Sequence[str],
     initial: float,
 ) -> Bottom | None:
-    """None where no answer failed. ranking: the ranking measures on which agents are compared; initial: the rating all
+    """None where no answer failed.
+
+    A failed answer has no label and no verdict, so that leaving it out pays an agent that fails where it would do
+    badly. Counting it as the worst answer there is may be too harsh, where a failure is a fault of the network. So both
+    are computed, and what holds only one way is not said; whether the leader is told is asked with its failures lost
+    anyhow (`ratings.points`). A failed call of the judge is not the agent's, and stays missing. ranking: the ranking measures on which agents are compared; initial: the rating all
     start from."""
     failed = failed_answers(findings)
     if not failed:
@@ -96,6 +105,24 @@ def failed_answers(findings: Findings) -> dict[str, frozenset[str]]:
         if answer.error is not None:
             found.setdefault(agent, set()).add(query)
     return {agent: frozenset(found[agent]) for agent in findings.material.agents if agent in found}
+
+
+def failures(findings: Findings, found: Sequence[Verdict]) -> Failures:
+    """What failed, counted once and where it happened. found: the verdicts, of a panel the majority's.
+
+    A label or a game that is missing because an answer failed is no failure of the judge, nor of the agent on the other
+    side: its error says so (`records.for_want_of_an_answer`).
+    """
+    failed, agents = failed_answers(findings), findings.material.agents
+    unranked = {agent: sum(row is None for row in ranking.values()) for agent, ranking in findings.rankings.items()}
+    unlabelled = {(row.query_id, row.subject) for row in own_failures(findings.pointwise)}
+    return Failures(
+        answers={agent: len(failed.get(agent, ())) for agent in agents},
+        retrieval={agent: unranked.get(agent, 0) for agent in agents},
+        judge_passages=sum(row.error is not None for row in findings.relevance),
+        judge_answers=len(unlabelled),
+        judge_games=sum(one.winner is None and not one.unplayed for one in found),
+    )
 
 
 def verdicts_at_bottom(found: Sequence[Verdict], failed: Failed) -> list[Verdict]:

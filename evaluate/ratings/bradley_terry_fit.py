@@ -19,15 +19,6 @@ from ragassay.arrays import Floats, Truths
 
 from ..statistics.clustered import NO_SPREAD
 
-# says.
-# The leader of many noisy means leads partly by luck. So the true means are taken to scatter normally around their mean
-# with a standard deviation of their own, learned from the means seen (the model of the eight schools: Rubin 1981;
-# Gelman, Bayesian Analysis 1(3), 2006, section 5). Where they differ no more than their noise, all agents come out
-# about as
-# likely; where they differ much more, the best seen is the best.
-# The noise is one variance, the mean over the contrasts of the agents, so that the larger mean is always the likelier
-# best. It is an average over what may be true, and no guarantee: `statistics.ladder` has that.
-
 SPREAD = 0.1
 """The scale of the half-Cauchy prior of the true means' standard deviation, in points (0 to 1)."""
 
@@ -41,6 +32,13 @@ _STEPS = np.linspace(-8, 8, 241)
 
 def best_of(means: Floats, variance: float, df: float = np.inf) -> tuple[Floats, float]:
     """(agents,): how likely each is the best, which sum to 1; and by how much the first is expected to fall short.
+
+    The leader of many noisy means leads partly by luck. So the true means are taken to scatter normally around their
+    mean with a standard deviation of their own, learned from the means seen (the model of the eight schools: Rubin
+    1981; Gelman, Bayesian Analysis 1(3), 2006, section 5). Where they differ no more than their noise, all agents come
+    out about as likely; where they differ much more, the best seen is the best. The noise is one variance, the mean
+    over the contrasts of the agents, so that the larger mean is always the likelier best. It is an average over what
+    may be true, and no guarantee: `statistics.ladder` has that.
 
     means: (agents,), at least two. variance: of the means' noise, above 0, as of one contrast of theirs, learned
     with `df` degrees of freedom: as in Student's t it may be larger.

@@ -1,4 +1,9 @@
-"""Which agent to choose, in a record and a sentence, and who would lead on other verdicts."""
+"""Which agent to choose, in a record and a sentence, and who would lead on other verdicts.
+
+One procedure on one scale (`statistics.ladder`): the leader has the most points, the others are told from it or not,
+and who is not told may be the best. Failed games count against the leader in whether it is told, and whichever way
+moves an interval's end out.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +24,6 @@ from ..statistics.resamples import DIGITS, Resamples, rounded
 from .bradley_terry_fit import best_of, common_variance
 from .points import Points, points_of
 from .win_table import Decided
-
-# One procedure on one scale (`statistics.ladder`): the leader has the most points, the others are told from it or not,
-# and who is not told may be the best. Failed games count against the leader in whether it is told, and whichever way
-# moves an interval's end out.
 
 MARGIN = 0.05
 """The difference of points (0 to 1) that matters where nobody says: five in a hundred games."""

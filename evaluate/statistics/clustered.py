@@ -25,17 +25,6 @@ from ragassay.arrays import Floats, Ints, Truths
 
 from ..inputs.clusters import Clusters
 
-# Where sizes differ, the variance is learned from the few large clusters, and these move the mean, too. Satterthwaite's
-# degrees of freedom count the first under a working model of a cluster's variance (Bell and McCaffrey, Survey
-# Methodology 28(2), 2002; Imbens and Kolesár, Review of Economics and Statistics 98(4), 2016) and leave out the second:
-# they are
-# too many where values are taken to be independent, and far too few where these are correlated and one cluster is
-# large. So
-# the distribution of t itself is worked out, which can be done for normal values (Hansen, The Exact Distribution of the
-# White t-ratio, 2021); the degrees of freedom are those of the Student's t that has the same 95%. The working model is
-# that values of a cluster stand or fall together: what is asked twice then counts once, and a weaker correlation, down
-# to a fifth, makes little difference. Clusters of one size have the textbook's, their number less 1.
-
 BEYOND = 0.05
 """What t and Student's t have beyond the same value, both sides together."""
 
@@ -45,7 +34,18 @@ _STEPS, _NEAR = 60, 1e-9
 
 
 def degrees_of_freedom(counts: Floats) -> Floats:
-    """(...) of counts (..., clusters), those of 0 left out; NaN below two clusters."""
+    """(...) of counts (..., clusters), those of 0 left out; NaN below two clusters.
+
+    Where sizes differ, the variance is learned from the few large clusters, and these move the mean, too.
+    Satterthwaite's degrees of freedom count the first under a working model of a cluster's variance (Bell and
+    McCaffrey, Survey Methodology 28(2), 2002; Imbens and Kolesár, Review of Economics and Statistics 98(4), 2016) and
+    leave out the second: they are too many where values are taken to be independent, and far too few where these are
+    correlated and one cluster is large. So the distribution of t itself is worked out, which can be done for normal
+    values (Hansen, The Exact Distribution of the White t-ratio, 2021); the degrees of freedom are those of the
+    Student's t that has the same 95%. The working model is that values of a cluster stand or fall together: what is
+    asked twice then counts once, and a weaker correlation, down to a fifth, makes little difference. Clusters of one
+    size have the textbook's, their number less 1.
+    """
     rows = np.sort(counts.reshape(prod(counts.shape[:-1]), counts.shape[-1]), axis=1).astype(np.float64)
     found = [_of_sizes(row[row > 0].tobytes()) for row in rows]
     return np.array(found).reshape(counts.shape[:-1])

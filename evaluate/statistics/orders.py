@@ -85,16 +85,6 @@ def _signs(gaps: Floats) -> Floats:
     return np.where(np.abs(gaps) > NO_SPREAD, np.sign(gaps), 0.0)
 
 
-# Resampling alone misleads here: a resample adds its own noise to that of the queries, so that two orders that truly
-# are the same agree less in nearly every one, and the percentile interval leaves out the truth. So the true means are
-# drawn
-# from what the estimates say of them: on each side they scatter by a standard deviation of its own, and between the
-# sides they are correlated, and all three are learned from the estimates, given these' covariance over resamples (a
-# model as
-# that of `ratings.best_agent`, for two sides). The interval has the middle 95% of the draws, moved out to the expanded
-# percentiles of the resamples where these lie farther: the model can be too sure that what differs little on both sides
-# goes the same way. `benchmarks/coverage/sources.py` simulates how often it holds.
-
 Statistic = Callable[[Floats, Floats], Floats]
 """Of means of shape (..., systems)."""
 Ends = tuple[float | None, float | None]
@@ -130,6 +120,15 @@ def order_intervals(
     one: Means, other: Means, statistics: Mapping[str, Statistic], width: float, seed: int
 ) -> dict[str, Ends]:
     """The 95% interval of each statistic, by its name.
+
+    Resampling alone misleads here: a resample adds its own noise to that of the queries, so that two orders that truly
+    are the same agree less in nearly every one, and the percentile interval leaves out the truth. So the true means are
+    drawn from what the estimates say of them: on each side they scatter by a standard deviation of its own, and between
+    the sides they are correlated, and all three are learned from the estimates, given these' covariance over resamples
+    (a model as that of `ratings.bradley_terry_fit.best_of`, for two sides). The interval has the middle 95% of the
+    draws, moved out to the expanded percentiles of the resamples where these lie farther: the model can be too sure
+    that what differs little on both sides goes the same way. `benchmarks/coverage/sources.py` simulates how often it
+    holds.
 
     width: how far apart two values can be. None below two units of either side, and where no resample differs.
     """

@@ -18,11 +18,6 @@ from ragassay.arrays import Floats
 from .ppi import Sample, posterior
 from .resamples import expanded_tail
 
-# The corrected mean's variance with n labels on N items is within / n + (spread - within) / N: `within` is what of the
-# labels the judge leaves unexplained, `spread` their whole variance, each times N sum(s^2) / sum(s)^2 where items count
-# by sizes s (Kish, Survey Sampling, 1965). Both are drawn from `label_posterior`, so the answer
-# is a number with an interval, and labels on which all agree do not make it 0.
-
 REPLICATES = 4000
 
 
@@ -45,6 +40,11 @@ def labels_needed(
     sample: Sample, half_width: float, seed: int, replicates: int = REPLICATES, confidence: float = 0.95
 ) -> LabelsNeeded:
     """The labels needed for a mean known to +- `half_width`, in the values' own unit (0 excluded).
+
+    The corrected mean's variance with n labels on N items is within / n + (spread - within) / N: `within` is what of
+    the labels the judge leaves unexplained, `spread` their whole variance, each times N sum(s^2) / sum(s)^2 where items
+    count by sizes s (Kish, Survey Sampling, 1965). Both are drawn from `ppi.posterior`, so the answer is a number with
+    an interval, and labels on which all agree do not make it 0.
 
     The interval holds both the one with equal tails, and the shortest with `confidence` of the draws: the variance of
     a rate has a maximum, which equal tails never reach. Raises ValueError for a half-width that is not above 0.

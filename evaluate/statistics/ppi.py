@@ -233,20 +233,6 @@ def _estimate(
     return Estimate(value, lams, error, clusters - 1, value - reach, value + reach, p, n)
 
 
-# Near the ends of a scale an interval from a standard error collapses: 30 labels on which people and judge agree have
-# no spread. So each stratum of the judge's value (its low end, its high end, between) has a posterior of its own: half
-# a
-# pseudo-label at either end of the scale is added to the labels there, and a mean is drawn; for labels of 0 and 1 that
-# is the Beta posterior under Jeffreys' prior (Brown, Cai and DasGupta, Statistical Science 16(2), 2001). A stratum
-# counts
-# by its share of all items, drawn too (part by part, where the mean over all is made of parts). All draws are one
-# Bayesian
-# bootstrap (Rubin, Annals of Statistics 9(1), 1981) with a weight for each cluster: what one section or query has in
-# common stays together.
-# Where all labels of a stratum lie at one end of the scale, Jeffreys' far limit is too near; that paper's modified
-# interval (section 4.1.2) takes (alpha / 2)^(1 / n) there, which is Clopper and Pearson's. So draws for an interval's
-# lower and upper end are kept apart: for the end away from the labels, such a stratum has a whole pseudo-label there.
-
 PRIOR = 0.5
 """Pseudo-labels at each end of the scale in each stratum: Jeffreys' prior."""
 
@@ -300,7 +286,20 @@ class Posterior:
 
 
 def posterior(sample: Sample, replicates: int, seed: int) -> Posterior:
-    """Draws for one sample; the same seed gives the same draws."""
+    """Draws for one sample; the same seed gives the same draws.
+
+    Near the ends of a scale an interval from a standard error collapses: 30 labels on which people and judge agree have
+    no spread. So each stratum of the judge's value (its low end, its high end, between) has a posterior of its own:
+    half a pseudo-label at either end of the scale is added to the labels there, and a mean is drawn; for labels of 0
+    and 1 that is the Beta posterior under Jeffreys' prior (Brown, Cai and DasGupta, Statistical Science 16(2), 2001). A
+    stratum counts by its share of all items, drawn too (part by part, where the mean over all is made of parts). All
+    draws are one Bayesian bootstrap (Rubin, Annals of Statistics 9(1), 1981) with a weight for each cluster: what one
+    section or query has in common stays together.
+
+    Where all labels of a stratum lie at one end of the scale, Jeffreys' far limit is too near; that paper's modified
+    interval (section 4.1.2) takes (alpha / 2)^(1 / n) there, which is Clopper and Pearson's. So draws for an interval's
+    lower and upper end are kept apart: for the end away from the labels, such a stratum has a whole pseudo-label there.
+    """
     generator = np.random.default_rng(seed)
     rows, counts = _distinct(_profile(sample, 1 + int(sample.cluster.max())).round(9))
     sums = generator.gamma(counts, size=(replicates, len(rows))) @ rows
@@ -373,11 +372,6 @@ def _pulled(weight: Floats, label: Floats, pseudo: Floats, end: float) -> Floats
     return mean
 
 
-# The value is PPI++'s (`ppi`). A mean's interval comes from `label_posterior`, whose width does not collapse where
-# judge and people agree on every label; its quantiles are taken further out for few clusters (Hesterberg 2015, section
-# 4.3),
-# and it always holds the value. A difference's is PPI++'s own, Student's t, with the pseudo-residuals of `ppi`.
-
 REPLICATES = 2000
 FEWEST_CLUSTERS = 5
 """With labels on fewer queries (or sections) than this, no spread between them can be told."""
@@ -401,7 +395,12 @@ class Corrected:
 
 
 def correct_mean(sample: Sample, seed: int, replicates: int = REPLICATES, confidence: float = 0.95) -> Corrected:
-    """The mean over all items of what people would say. Raises ValueError where no item has a label."""
+    """The mean over all items of what people would say. Raises ValueError where no item has a label.
+
+    The value is PPI++'s (`ppi_mean`). Its interval comes from `posterior`, whose width does not collapse where judge
+    and people agree on every label; its quantiles are taken further out for few clusters (Hesterberg 2015, section
+    4.3), and it always holds the value.
+    """
     found = ppi_mean(sample)
     drawn = posterior(sample, replicates, seed)
     value = float(np.clip(found.value, sample.low, sample.high))
@@ -413,6 +412,7 @@ def correct_mean(sample: Sample, seed: int, replicates: int = REPLICATES, confid
 def correct_difference(a: Sample, b: Sample, confidence: float = 0.95) -> Corrected:
     """The mean of `a` less that of `b`, the judge's errors on each estimated apart.
 
+    Its interval is PPI++'s own, Student's t, with the pseudo-residuals of `ppi_difference`.
     Raises ValueError where no item of one has a label, and below two clusters with one.
     """
     found = ppi_difference(a, b, confidence=confidence)

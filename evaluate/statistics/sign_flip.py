@@ -5,7 +5,7 @@ likely. Of whole numbers their total's distribution is the convolution of the cl
 be drawn. Few are convolved one by one, exactly. Of many, the chances are tilted, that is weighted so that the total
 that was seen is the expected one (Keich, Journal of Computational Biology 12(4), 2005), and summed by Fourier's
 transform. A transform errs by a part of the largest chance, which then stands where it matters, so that far tails are
-as good as near ones. A few frequencies suffice (`coin_sums`); where sizes have too much in common for that, those of
+as good as near ones. A few frequencies suffice (`tilted_tail`); where sizes have too much in common for that, those of
 one size are a binomial distribution, and these are convolved.
 """
 
@@ -25,11 +25,6 @@ from ..results import PairedTest
 from .clustered import Values
 from .resamples import DIGITS, rounded, six_digits
 
-# The transform of a sum of hundreds of tosses is all but 0 except near frequency 0, and near a few more where most
-# sizes are multiples of one number, so that a handful of its values give each chance. Where it is all but 0 is worked
-# out
-# from a bound on it; were it so nearly nowhere, nothing is returned.
-
 _LOG = 36.0
 """What is left out is below exp(-36), 2e-16, as a chance and as a value of the transform."""
 
@@ -39,6 +34,10 @@ _LARGEST, _MOST = 1024, 200_000
 
 def tilted_tail(size: Ints, often: Ints, tilt: float, least: int) -> float | None:
     """The sum over j >= 0 of P(Y = least + j) exp(-2 tilt j); None where it would take too many frequencies.
+
+    The transform of a sum of hundreds of tosses is all but 0 except near frequency 0, and near a few more where most
+    sizes are multiples of one number, so that a handful of its values give each chance. Where it is all but 0 is worked
+    out from a bound on it; were it so nearly nowhere, nothing is returned.
 
     Y is the sum of independent tosses, `often` of each `size` (whole numbers, as many of each), that are `size` with
     probability 1 / (1 + exp(-2 tilt size)), else 0. least: the mean of Y, but for rounding.
