@@ -24,7 +24,6 @@ from .inputs.findings import Material, judged_so_far, limited, originals_alone, 
 from .inputs.labels import panel_labels
 from .judging.asked_again import (
     NO_REPEATS,
-    Asked,
     AskedOnce,
     agents_in,
     ask_once,
@@ -38,7 +37,7 @@ from .judging.asked_again import (
     write_waves,
 )
 from .judging.catalog import experiment_evaluators
-from .judging.engine.cases import NOT_JUDGED, AnswerCase, QueryCase, cases_of, known_relevant, with_evidence
+from .judging.engine.cases import NOT_JUDGED, QueryCase, cases_of, known_relevant, with_evidence
 from .judging.engine.evaluator import unjudged
 from .judging.engine.rounds import assess, complete, judged, units
 from .judging.games import play_lists, play_pairs
@@ -65,8 +64,9 @@ def evaluate_answers(workspace: Workspace, caller: Caller) -> StageOutcome:
     write_records(workspace.judgments, rows)
     _write_runs(workspace, again)
     write_replies(workspace.judgment_replies, kept)
-    said = _limit_notice(len(material.queries), len(every.queries), settings.max_rows)
-    return outcome_of(by_criterion([*rows, *again]), *said, *passed_over(evaluators, cases))
+    judged, of = len(material.queries), len(every.queries)
+    said = f"only the first {judged} of {of} queries are judged by evaluators (max_rows = {settings.max_rows})"
+    return outcome_of(by_criterion([*rows, *again]), *([said] if judged < of else []), *passed_over(evaluators, cases))
 
 
 def write_replies(path: Path, kept: Sequence[KeptReplies] | None) -> None:
@@ -75,13 +75,6 @@ def write_replies(path: Path, kept: Sequence[KeptReplies] | None) -> None:
         path.unlink(missing_ok=True)
     else:
         write_records(path, kept)
-
-
-def _limit_notice(judged: int, of: int, max_rows: int | None) -> tuple[str, ...]:
-    """That not all was judged, where it was not."""
-    if judged == of:
-        return ()
-    return (f"only the first {judged} of {of} queries are judged by evaluators (max_rows = {max_rows})",)
 
 
 def _write_runs(workspace: Workspace, rows: Sequence[AssessmentRun]) -> None:
@@ -116,14 +109,22 @@ def make_judgments(workspace: Workspace, caller: Caller) -> StageOutcome:
     relevant = known_relevant(material, relevance, settings.relevant_from)
     shown = relevant_by_wave(material, relevant)
     waves = [with_evidence(cases, known) for cases, known in zip(once.waves, shown, strict=True)]
-    late = [(judge, _answers(waves)) for panel in panels for judge in panel.pointwise if judge.needs_evidence]
+    late = [
+        (judge, [answer for cases in waves for case in cases for answer in case.answers])
+        for panel in panels
+        for judge in panel.pointwise
+        if judge.needs_evidence
+    ]
     play = play_lists if settings.listwise else play_pairs
     played = play(material, relevant, panels, settings, caller, late)
     answers = {
         panel.judge: _by_judge(panel, _owed_pointwise(material, panel), [*graded, *played.answers]) for panel in panels
     }
     pointwise = panel_labels(answers)
-    repeats = judge_again(panels, settings, waves, _by_wave(played.asked, material), caller)
+    asked = [
+        [case for case in played.asked if material.wave_of(*agents_in(case)) == n] for n in range(len(material.waves))
+    ]
+    repeats = judge_again(panels, settings, waves, asked, caller)
     so_far = originals_alone(judged_so_far(workspace, material, relevance, pointwise, played.games))
     second = ask_second(workspace, so_far, _whole(material, waves), relevant, caller)
     write_records(workspace.relevance, relevance)
@@ -183,26 +184,15 @@ def _write_each(workspace: Workspace, passages: ByJudge, answers: ByJudge) -> No
         write_records(workspace.judge_pointwise(judge), answers[judge])
 
 
-def _answers(waves: Sequence[Sequence[QueryCase]]) -> list[AnswerCase]:
-    return [answer for cases in waves for case in cases for answer in case.answers]
-
-
-def _by_wave(asked: Sequence[Asked], material: Material) -> list[list[Asked]]:
-    """What was asked of games by the wave that each was played with."""
-    return [[case for case in asked if material.wave_of(*agents_in(case)) == n] for n, _ in enumerate(material.waves)]
-
-
 def _owed_relevance(material: Material, panel: Panel) -> list[Assessment]:
     """One for every passage of a query's pool, also for what the corpus lacks."""
     return [
-        panel.relevance.fail(case, NOT_JUDGED if id in material.passages else _unknown(id), subject=id)
+        panel.relevance.fail(
+            case, NOT_JUDGED if id in material.passages else f"passage '{plain(id)}' is not in the corpus", subject=id
+        )
         for case in cases_of(material)
         for id in material.pool(case.query.id)
     ]
-
-
-def _unknown(passage_id: str) -> str:
-    return f"passage '{plain(passage_id)}' is not in the corpus"
 
 
 def _owed_pointwise(material: Material, panel: Panel) -> list[Assessment]:

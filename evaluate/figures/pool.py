@@ -82,8 +82,10 @@ def at_bottom(
     A failed answer has no label and no verdict, so that leaving it out pays an agent that fails where it would do
     badly. Counting it as the worst answer there is may be too harsh, where a failure is a fault of the network. So both
     are computed, and what holds only one way is not said; whether the leader is told is asked with its failures lost
-    anyhow (`ratings.points`). A failed call of the judge is not the agent's, and stays missing. ranking: the ranking measures on which agents are compared; initial: the rating all
-    start from."""
+    anyhow (`ratings.points`). A failed call of the judge is not the agent's, and stays missing.
+
+    ranking: the ranking measures on which agents are compared; initial: the rating all start from.
+    """
     failed = failed_answers(findings)
     if not failed:
         return None

@@ -103,15 +103,12 @@ def read_material(workspace: Workspace, agents: Sequence[str] | None = None, rea
     for agent in agents:
         given |= _answers_of(workspace, agent, {query.id for query in queries}, read)
     answers = {
-        (query.id, agent): given.get((query.id, agent)) or _not_there(query.id, agent)
+        (query.id, agent): given.get((query.id, agent))
+        or Answer(query_id=query.id, agent=agent, answer=None, error="the agent's file has no answer")
         for query in queries
         for agent in agents
     }
     return Material(queries, agents, passages, answers)
-
-
-def _not_there(query_id: str, agent: str) -> Answer:
-    return Answer(query_id=query_id, agent=agent, answer=None, error="the agent's file has no answer")
 
 
 def by_id(path: Path, kind: type[R], read: Read = read_records) -> dict[str, R]:
@@ -260,12 +257,9 @@ def read_findings(workspace: Workspace, agents: Sequence[str] | None = None, rea
     read: how what was found, answered and judged is read (default: `without_texts`, or `with_answers` where evaluators
     may have to be told of answers without a word); who shows or judges texts gives `read_records`.
     """
+    usual = with_answers if workspace.experiment.evaluates else without_texts
     with _uncollected():
-        return _read_findings(workspace, agents, read or _usual(workspace))
-
-
-def _usual(workspace: Workspace) -> Read:
-    return with_answers if workspace.experiment.evaluates else without_texts
+        return _read_findings(workspace, agents, read or usual)
 
 
 @contextmanager
@@ -288,6 +282,7 @@ def _read_findings(workspace: Workspace, agents: Sequence[str] | None, read: Rea
     games = read(workspace.games, Game)
     _check_games(games, queries, set(material.agents), workspace.games)
     people = read_qrels(workspace.own_qrels) if workspace.own_qrels.exists() else {}
+    strange = f"{workspace.own_qrels} labels no query of the test set: give the ids that stand in {workspace.queries}"
     return Findings(
         material,
         tuple(_if_there(workspace.sections, Section)),
@@ -300,7 +295,7 @@ def _read_findings(workspace: Workspace, agents: Sequence[str] | None, read: Rea
         tuple(_if_there(workspace.ledger, LedgerRow)),
         notices,
         usage,
-        () if queries & people.keys() or not workspace.own_qrels.exists() else (_of_other_queries(workspace),),
+        () if queries & people.keys() or not workspace.own_qrels.exists() else (plain(strange),),
         tuple(_if_there(workspace.repeats, Repeat)),
         tuple(_if_there(workspace.lists, RankedList)),
         {judge: _of_judge(workspace, judge, read) for judge in workspace.experiment.judge.panel},
@@ -341,12 +336,6 @@ def judged_so_far(
         ledger=(),
         notices=(),
         usage=(),
-    )
-
-
-def _of_other_queries(workspace: Workspace) -> str:
-    return plain(
-        f"{workspace.own_qrels} labels no query of the test set: give the ids that stand in {workspace.queries}"
     )
 
 

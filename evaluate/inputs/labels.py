@@ -207,7 +207,11 @@ def why_no_majority(errors: Mapping[str, str], panel: Sequence[str]) -> str | No
 
 def _merged(key: Key, said: Mapping[str, Judgment], panel: Sequence[str]) -> Assessment:
     given = [row for judge in panel if (row := said.get(judge)) is not None and row.label is not None]
-    errors = {judge: _error(said.get(judge)) for judge in panel if judge not in {row.judge for row in given}}
+    errors = {
+        judge: (said[judge].error or "") if judge in said else _NO_RECORD
+        for judge in panel
+        if judge not in {row.judge for row in given}
+    }
     why = why_no_majority(errors, panel)
     label = None if why else sorted(row.label for row in given if row.label is not None)[(len(given) - 1) // 2]
     chosen = next((row for row in given if row.label == label), None)
@@ -222,10 +226,6 @@ def _merged(key: Key, said: Mapping[str, Judgment], panel: Sequence[str]) -> Ass
         score=chosen.score if isinstance(chosen, Assessment) else None,
         details=tuple(_said(judge, said.get(judge)) for judge in panel),
     )
-
-
-def _error(row: Judgment | None) -> str:
-    return _NO_RECORD if row is None else row.error or ""
 
 
 def _said(judge: str, row: Judgment | None) -> dict[str, Any]:

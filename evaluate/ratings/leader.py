@@ -210,7 +210,8 @@ def choose(found: Standing | None, points: Points, margin: float = MARGIN, guess
         return Choice(leader=None, margin=margin, sentence=f"No agent can be said to lead. {guesses}")
     if found is None:
         return Choice(leader=None, margin=margin, sentence=_nothing(points))
-    claims = _claims(found)
+    missing = [agent for agent in points.order if agent not in found.order]
+    unrated = f" {named(missing)} could not be rated: no game has a verdict." if missing else ""
     return Choice(
         leader=found.leader,
         told=found.told,
@@ -220,8 +221,8 @@ def choose(found: Standing | None, points: Points, margin: float = MARGIN, guess
         equal=found.equal,
         safe=found.safe,
         margin=margin,
-        claims=claims,
-        sentence=_sentence(found) + _failed(found, points) + _unrated(found, points),
+        claims=_claims(found),
+        sentence=_sentence(found) + _failed(found, points) + unrated,
         differences=found.differences,
         p_best=found.p_best,
         expected_loss=found.expected_loss,
@@ -271,11 +272,6 @@ def _failed(found: Standing, points: Points) -> str:
     games = f"{n:,} failed games" if n > 1 else "1 failed game"
     undo = f"{found.overturned_by:,} of them, lost, undo that: retry them first."
     return f" Without the {games} it would be the choice; {undo}"
-
-
-def _unrated(found: Standing, points: Points) -> str:
-    missing = [agent for agent in points.order if agent not in found.order]
-    return f" {named(missing)} could not be rated: no game has a verdict." if missing else ""
 
 
 def _nothing(points: Points) -> str:

@@ -96,43 +96,29 @@ def verdict(row: Game, *others: Game, margin: float = 0.0) -> Verdict:
     winners = [row.winner for row in rows if row.winner is not None]
     identical = all(row.reason == IDENTICAL for row in rows)
     all_there = len(winners) == len(rows) > 1 and not identical
-    mean = _mean_probability(rows)
+    given = [row.probability for row in rows if row.probability is not None and row.error is None]
+    mean = sum(given) / len(given) if len(given) == len(rows) > 1 else None
+    agreed: Winner = winners[0] if len(set(winners)) == 1 else "tie"
+    to_first = [0 if row.winner == "tie" else 1 if row.winner == row.first else -1 for row in rows]
     return Verdict(
         query_id=row.query_id,
         agent_a=row.agent_a,
         agent_b=row.agent_b,
         judge=row.judge,
-        winner=None if errors else _by_mean(mean, margin) if mean is not None else _by_agreement(winners),
+        winner=None if errors else agreed if mean is None else winner_of(mean, margin),
         flipped=len(set(winners)) > 1 if all_there else None,
         error="; ".join(errors) or None,
         n_orders=len(rows),
         probability=mean,
-        lean=sum(_to_first(row) for row in rows) if all_there else None,
+        lean=sum(to_first) if all_there else None,
         identical=identical,
     )
 
 
 def winner_of(probability: float, margin: float = 0.0) -> Winner:
     """a above 0.5 + margin, b below 0.5 - margin, else a tie; the distance from 0.5 is rounded to 9 digits first."""
-    return _by_mean(probability, margin)
-
-
-def _to_first(row: Game) -> int:
-    return 0 if row.winner == "tie" else 1 if row.winner == row.first else -1
-
-
-def _by_mean(probability: float, margin: float) -> Winner:
     distance = round(probability - 0.5, 9)
     return "a" if distance > margin else "b" if distance < -margin else "tie"
-
-
-def _by_agreement(winners: Sequence[Winner]) -> Winner:
-    return winners[0] if len(set(winners)) == 1 else "tie"
-
-
-def _mean_probability(rows: Sequence[Game]) -> float | None:
-    given = [row.probability for row in rows if row.probability is not None and row.error is None]
-    return sum(given) / len(given) if len(given) == len(rows) > 1 else None
 
 
 def sorted_game(game: Game) -> Game:
