@@ -109,12 +109,8 @@ def make_judgments(workspace: Workspace, caller: Caller) -> StageOutcome:
     relevant = known_relevant(material, relevance, settings.relevant_from)
     shown = relevant_by_wave(material, relevant)
     waves = [with_evidence(cases, known) for cases, known in zip(once.waves, shown, strict=True)]
-    late = [
-        (judge, [answer for cases in waves for case in cases for answer in case.answers])
-        for panel in panels
-        for judge in panel.pointwise
-        if judge.needs_evidence
-    ]
+    answered = [answer for cases in waves for case in cases for answer in case.answers]
+    late = [(judge, answered) for panel in panels for judge in panel.pointwise if judge.needs_evidence]
     play = play_lists if settings.listwise else play_pairs
     played = play(material, relevant, panels, settings, caller, late)
     answers = {
