@@ -1,4 +1,4 @@
-"""Which queries go together: numbers, sizes and sums, in whatever order the queries come."""
+"""Which queries go together, and which of them models wrote."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.evaluate.inputs.clusters import ALONE, Clusters, clusters_of_rows
+from ragassay.evaluate.inputs.clusters import ALONE, Clusters, by_source, clusters_of_rows, writer
+from ragassay.records import Query
 
 SOME = Clusters.named(["q3", "q1", "q2"], ["section b", "section a", "section b"])
 
@@ -43,3 +44,26 @@ def test_sums_are_those_of_the_rows_of_each_name(rows):
         whole = sum(value for other, value in zip(names, values.tolist(), strict=True) if other == name)
         assert found[:, number].tolist() == pytest.approx([whole, -whole])
     assert clusters.sizes.sum() == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "who"),
+    [
+        ({"model": "openai:m", "section": "s1", "doc": "d.pdf"}, "openai:m"),
+        ({}, None),
+        ({"model": "ATmega328P"}, None),
+        ({"section": "s1"}, None),
+        ({"model": "", "section": "s1"}, None),
+        ({"model": ["openai:m"], "section": "s1"}, None),
+    ],
+)
+def test_a_written_query_names_its_model_and_the_section(metadata, who):
+    assert writer(Query(id="q", text="?", metadata=metadata)) == who
+
+
+def test_the_test_set_in_two():
+    queries = [Query(id=f"q{n}", text="?", metadata={"model": "m", "section": "s"} if n % 3 else {}) for n in range(5)]
+    found = by_source(queries)
+    assert found.real == ("q0", "q3") and found.written == ("q1", "q2", "q4") and found.both
+    assert found.told() == "2 are real and 3 written"
+    assert not by_source(queries[1:3]).both

@@ -1,16 +1,22 @@
-"""Win percentages, flips and position bias from verdicts."""
+"""Win percentages, flips and position bias from verdicts; pairs that have met on different queries weigh the same."""
 
 from __future__ import annotations
 
 import csv
+from itertools import combinations
 
+import numpy as np
 import pytest
 from support.places import DATA
 from support.results_folder import game
 
-from ragassay.evaluate.ratings.verdicts import verdicts
-from ragassay.evaluate.ratings.win_table import first_shown_wins, flip_rate, win_rate, win_rate_by_query, wins
+from ragassay.evaluate.audit.taste import audit_length
+from ragassay.evaluate.ratings import bradley_terry, elo
+from ragassay.evaluate.ratings.verdicts import Verdict, verdicts
+from ragassay.evaluate.ratings.win_table import contests, first_shown_wins, flip_rate, win_rate, win_rate_by_query, wins
+from ragassay.evaluate.statistics.paired_comparison import pair_by_query
 from ragassay.evaluate.statistics.resamples import resamples
+from ragassay.records import Winner
 
 PAPER = DATA / "paper_tables" / "ragelo_table5_wins.csv"
 DRAWS = resamples([f"q{n}" for n in range(4)], 200, 7)
@@ -65,3 +71,134 @@ def test_nothing_played_is_not_zero():
     figure = wins([], ["a", "b"], DRAWS)["a"]["b"]
     assert (figure.value, figure.n, figure.n_failed, figure.ci_low) == (None, 0, 0, None)
     assert flip_rate([], DRAWS).value is None and first_shown_wins([], DRAWS).value is None
+
+
+FEW = [f"q{n:02d}" for n in range(12)]
+MANY = [f"q{n:02d}" for n in range(48)]
+FEW_DRAWS = resamples(FEW, 200, 7)
+
+
+def met(a: str, b: str, winners: str) -> list[Verdict]:
+    """A verdict a query, by a letter each: a, b, t for a tie, and x for a judge that failed."""
+    said: dict[str, Winner | None] = {"a": "a", "b": "b", "t": "tie", "x": None}
+    return [
+        Verdict(query, a, b, "m", said[letter], None, None if said[letter] else "refused", 2)
+        for query, letter in zip(MANY, winners, strict=False)
+    ]
+
+
+def test_two_uneven_pairs_by_hand():
+    """x won 3 of 4 against y and 2 of 12 against z: not 5 of 16 but the mean of 3/4 and 2/12."""
+    found = met("x", "y", "aaab") + met("x", "z", "aa" + 10 * "b") + met("y", "z", "abt")
+    rate = win_rate(found, ["x", "y", "z"], FEW_DRAWS)
+    assert rate["x"].value == pytest.approx((3 / 4 + 2 / 12) / 2)
+    assert rate["y"].value == pytest.approx((1 / 4 + 1 / 3) / 2)
+    assert (rate["x"].n, rate["y"].n) == (16, 7)
+    values = win_rate_by_query(found, "x", FEW)
+    assert np.mean(list(values.values())) == pytest.approx(rate["x"].value)
+    # q00: won against both. Its part: 12 / 4 sqrt(4/3 11/12) (1 - 3/4) and (1 - 1/6), over two opponents.
+    part = (3 * np.sqrt(4 / 3 * 11 / 12) / 4 + 5 / 6) / 2
+    assert values["q00"] == pytest.approx(rate["x"].value + part)
+    assert values["q11"] == pytest.approx(rate["x"].value - 1 / 12), "against z alone"
+
+
+def test_strengths_of_uneven_pairs_are_those_of_pairs_that_met_equally():
+    """Each pair's shares repeated until all have met as often give the same strengths, by either way with ties."""
+    parts = [("x", "y", 6 * "aabt"), ("x", "z", 8 * "abaabt"), ("y", "z", 4 * "abt")]
+    uneven = [row for part in parts for row in met(*part)]
+    even = [row for a, b, winners in parts for row in met(a, b, winners * (48 // len(winners)))]
+    draws = resamples(MANY, 200, 7)
+    for ties in ("davidson", "half"):
+        one, other = (bradley_terry.rate(contests(rows, "xyz", MANY), draws, ties=ties) for rows in (uneven, even))
+        assert [f.value for f in one.figures.values()] == pytest.approx([f.value for f in other.figures.values()])
+        assert one.tie_parameter == pytest.approx(other.tie_parameter) and one.ties == ties
+        assert one.figures["x"].n == 72 and other.figures["x"].n == 96
+    counted = bradley_terry.rate(contests(uneven, "xyz", MANY, weigh="games"), draws)
+    assert counted.figures["x"].value != pytest.approx(one.figures["x"].value, abs=1)
+
+
+@pytest.mark.parametrize("failed", ["", "x"])
+def test_pairs_that_met_on_all_queries_count_by_the_game_as_ever(failed):
+    """Failed games are missing verdicts of pairs that met: nothing is weighed for them."""
+    found = met("x", "y", "aabtab" + failed) + met("x", "z", "babaab" + failed) + met("y", "z", "abbbta" + 2 * failed)
+    found = [row for row in found if row.query_id in FEW[: 6 + len(failed)]]
+    weighed, counted = (contests(found, "xyz", FEW, weigh) for weigh in ("pairs", "games"))
+    assert weighed.met is None and (weighed.game_weights() == 1).all()
+    assert bradley_terry.rate(weighed, FEW_DRAWS).figures == bradley_terry.rate(counted, FEW_DRAWS).figures
+    own = [row.winner == ("a" if row.agent_a == "x" else "b") for row in found if row.winner and row.agent_a == "x"]
+    assert win_rate(found, "xyz", FEW_DRAWS)["x"].value == pytest.approx(np.mean(own), abs=1e-9)
+    assert win_rate_by_query(found, "x", FEW)["q11"] is None
+
+
+def test_a_failed_game_does_not_make_another_of_its_pair_count_more():
+    """x met y on 4 queries, one without a verdict: w = 12 / 4 each, and 9 of the 12 count."""
+    found = met("x", "y", "aaxb") + met("x", "z", "aa" + 10 * "b")
+    rate = win_rate(found, ["x"], FEW_DRAWS)["x"]
+    assert rate.value == pytest.approx((3 * 2 + 2) / (9 + 12))
+    assert (rate.n, rate.n_failed) == (15, 1)
+
+
+def test_pairs_that_never_met_weigh_nothing_and_are_said():
+    found = met("x", "y", "aabt") + met("x", "z", "abbt")
+    rated = bradley_terry.rate(contests(found, "xyz", FEW), FEW_DRAWS)
+    assert rated.note is not None and "no verdict compares y and z directly" in rated.note
+    assert win_rate(found, ["y"], FEW_DRAWS)["y"].value == pytest.approx(1 / 4)
+    by_game = bradley_terry.rate(contests(found, "xyz", FEW, weigh="games"), FEW_DRAWS)
+    assert "directly" not in (by_game.note or "")
+
+
+def test_elo_moves_by_so_many_k():
+    """x beats y on one of two queries on which z plays: its game moves the two by twice K / 2."""
+    found = met("x", "y", "a") + met("x", "z", "tt") + met("y", "z", "tt")
+    table = contests(found, "xyz", FEW)
+    assert table.game_weights().tolist() == [2, 1, 1, 1, 1]
+    first = elo.play(table, np.array([[0]]), 16, 500)[0]
+    assert first.tolist() == pytest.approx([516, 484, 500])
+
+
+def test_length_control_without_the_term_is_the_fit_of_equal_pairs():
+    found = met("x", "y", "aabt") + met("x", "z", "abaabbttabab") + met("y", "z", "abt")
+    lengths = {(query, agent): 10 + 7 * n % 5 + len(query) for query in FEW for n, agent in enumerate("xyz")}
+    lengths |= {(query, "x"): 10 + 3 * n % 7 for n, query in enumerate(FEW)}
+    plain = audit_length(found, lengths, "xyz", FEW_DRAWS)[1].plain
+    fit = bradley_terry.rate(contests(found, "xyz", FEW), FEW_DRAWS, ties="half").figures
+    assert [plain[a].value for a in "xyz"] == pytest.approx([fit[a].value for a in "xyz"], abs=1e-3)
+
+
+def table_5(n_experiments: int, n_queries: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The first agent's wins and ties with the shares of Table 5 of the RAGElo paper, (experiments, queries, pairs)."""
+    with (DATA / "paper_tables" / "ragelo_table5_wins.csv").open() as stream:
+        shares = np.array(
+            [[float(cell or 0) / 100 for cell in line.strip().split(",")[1:]] for line in list(stream)[1:]]
+        )
+    first, second = np.array(list(combinations(range(6), 2))).T
+    luck = np.random.default_rng(seed).random((n_experiments, n_queries, 15))
+    won, lost = shares[first, second], shares[second, first]
+    return np.where(luck < won, 1.0, np.where(luck > 1 - lost, 0.0, 0.5)), shares
+
+
+def test_uneven_parts_of_the_games_leave_win_rates_and_strengths_where_they_are():
+    """The mean over experiments in which each pair has met on 5 to 12 of 12 queries is that of the population."""
+    scores, shares = table_5(300, 12, 11)
+    pairs, names, sizes = list(combinations("uvwxyz", 2)), "uvwxyz", np.arange(15) % 8 + 5
+    rates = []
+    for one in scores:
+        letters = np.select([one == 1, one == 0], ["a", "b"], "t")
+        found = [row for p, (a, b) in enumerate(pairs) for row in met(a, b, "".join(letters[: sizes[p], p]))]
+        rates.append([np.mean(list(win_rate_by_query(found, name, FEW).values())) for name in names])
+    off = np.mean(rates, axis=0) - shares.sum(axis=1) / 5
+    assert np.abs(off / (np.std(rates, axis=0) / np.sqrt(300))).max() < 3.5
+
+
+def test_intervals_of_differences_of_win_rates_hold_where_pairs_met_unevenly():
+    scores, shares = table_5(150, 12, 12)
+    pairs, names, sizes = list(combinations("uvwxyz", 2)), "uvwxyz", np.arange(15) % 8 + 5
+    truth, held = shares.sum(axis=1) / 5, []
+    for one in scores:
+        letters = np.select([one == 1, one == 0], ["a", "b"], "t")
+        found = [row for p, (a, b) in enumerate(pairs) for row in met(a, b, "".join(letters[: sizes[p], p]))]
+        values = {name: win_rate_by_query(found, name, FEW) for name in names}
+        for a, b in combinations(range(6), 2):
+            gap = pair_by_query(values[names[a]], values[names[b]]).difference(1.0)
+            held.append(gap.ci_low <= truth[a] - truth[b] <= gap.ci_high)
+    assert 0.93 <= np.mean(held) <= 0.98
