@@ -170,13 +170,14 @@ def _hardest(
     values: Mapping[str, Mapping[str, Values]],
     queries: Sequence[Query],
 ) -> list[Insight]:
-    """The query with the lowest mean goodness over agents and criteria of answers, where there are two queries."""
+    """The query with the lowest mean goodness (0 to 1) over agents and criteria, where there are two queries."""
     criteria = [c for one in evaluators if one.unit != "passage" for c in one.criteria if isfinite(c.highest)]
     scored: dict[str, list[float | None]] = defaultdict(list)
     for named in values.values():
         for criterion in criteria:
             for query, label in named.get(criterion.name, {}).items():
-                scored[query].append(None if label is None else _goodness(label, criterion))
+                share = None if label is None else (label - criterion.lowest) / (criterion.highest - criterion.lowest)
+                scored[query].append(share if share is None or not criterion.lower_is_better else 1 - share)
     known = {query: [s for s in row if s is not None] for query, row in scored.items()}
     means = {query: sum(row) / len(row) for query, row in known.items() if row}
     if len(means) < 2:
@@ -190,12 +191,6 @@ def _hardest(
         f"criteria (n {n}{_failed(figure)}); the lowest of {len(means)} is in part chance."
     )
     return [Insight(kind="hardest_question", subject=query, measure="mean goodness", figure=figure, sentence=sentence)]
-
-
-def _goodness(label: float, criterion: Criterion) -> float:
-    """0 to 1, 1 is good."""
-    share = (label - criterion.lowest) / (criterion.highest - criterion.lowest)
-    return 1 - share if criterion.lower_is_better else share
 
 
 def _least_grounded(evaluators: Sequence[Evaluator], rows: Sequence[Assessment]) -> list[Insight]:

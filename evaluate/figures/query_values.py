@@ -14,12 +14,11 @@ from ragassay.errors import InputError
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.variants import AnsweredBy, cross
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import Qrels
 from ragassay.records import Answer, Figure, Judgment
 from ragassay.text import did_you_mean, listed, plain
 
 from ..inputs.clusters import Clusters
-from ..inputs.findings import Findings, Material, Ranked
+from ..inputs.findings import Findings, Material
 from ..inputs.labels import HIGHEST
 from ..judging.catalog import experiment_evaluators
 from ..judging.judges.pointwise import REFUSAL
@@ -118,17 +117,13 @@ def people_by_query(findings: Findings, measures: Sequence[str]) -> dict[str, di
     """
     highest = max((label for labels in findings.people.values() for label in labels.values()), default=0)
     spelt = [m for m in measures if highest and not (m.startswith("RR(rel=2)") and highest < 2)]
-    return {
-        agent: {measure: _by_people(measure, findings.people, ranking) for measure in spelt}
-        for agent, ranking in findings.rankings.items()
-        if spelt
-    }
-
-
-def _by_people(measure: str, people: Qrels, ranking: Ranked) -> Values:
-    runs = {query: row for query in people if (row := ranking.get(query)) is not None}
-    scored = by_query(measure, {query: people[query] for query in runs}, runs)
-    return {query: scored.get(query) for query in people}
+    values: dict[str, dict[str, Values]] = {}
+    for agent, ranking in findings.rankings.items() if spelt else ():
+        runs = {query: row for query in findings.people if (row := ranking.get(query)) is not None}
+        qrels = {query: findings.people[query] for query in runs}
+        scored = {measure: by_query(measure, qrels, runs) for measure in spelt}
+        values[agent] = {m: {query: row.get(query) for query in findings.people} for m, row in scored.items()}
+    return values
 
 
 def pointwise_by_query(findings: Findings, criteria: Sequence[str]) -> dict[str, dict[str, Values]]:
@@ -376,13 +371,9 @@ def _means(
         if given := [one.values[agent] for agent in agents if agent in one.values]:
             low = scales[name][0] if name in scales else 0.0
             limits = None if one.width is None else (low, low + one.width)
-            yield name, _mean(given, limits, draws)
-
-
-def _mean(given: Sequence[Values], limits: Range | None, draws: Resamples) -> Figure:
-    rows = [pair for values in given for pair in values.items()]
-    known = [(query, value) for query, value in rows if value is not None]
-    return draws.mean(known, len(rows) - len(known), limits)
+            rows = [pair for values in given for pair in values.items()]
+            known = [(query, value) for query, value in rows if value is not None]
+            yield name, draws.mean(known, len(rows) - len(known), limits)
 
 
 def _one(said: Sequence[str | None]) -> str | None:

@@ -111,14 +111,11 @@ def read_clusters(path: Path | None, queries: Iterable[str], asked_in: Path) -> 
         raise InputError("names no query's section", file=path, remedy=remedy)
     unknown = sorted(set(queries) - often.keys())
     if unknown:
-        raise InputError(_lacks(unknown, asked_in), file=path, remedy="add them, each with its metadata.section")
+        named = ", ".join(f"'{plain(query)}'" for query in unknown[:_NAMED]) + (", …" if len(unknown) > _NAMED else "")
+        some = "1 query" if len(unknown) == 1 else f"{len(unknown):,} queries"
+        problem = f"lacks {some} of {asked_in}: {named}"
+        raise InputError(problem, file=path, remedy="add them, each with its metadata.section")
     return found
-
-
-def _lacks(unknown: list[str], asked_in: Path) -> str:
-    named = ", ".join(f"'{plain(query)}'" for query in unknown[:_NAMED]) + (", …" if len(unknown) > _NAMED else "")
-    some = "1 query" if len(unknown) == 1 else f"{len(unknown):,} queries"
-    return f"lacks {some} of {asked_in}: {named}"
 
 
 def source_clusters(queries: Sequence[Query], *, by_text: bool = True) -> Clusters:

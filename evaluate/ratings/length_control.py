@@ -110,7 +110,8 @@ def _fits(held: Contests, term: Floats, weights: NDArray[np.int16]) -> tuple[_Fi
     every, size = _Pairs.of(held), len(held.agents) - 1
     starts = [np.zeros(size + 1), np.zeros(size)]
     parts: tuple[list[_Fits], list[_Fits]] = ([], [])
-    for rows in [weights[:1], *_slices(weights[1:], len(held.a))]:
+    step = max(1, _AT_ONCE // max(1, len(held.a)))
+    for rows in [weights[:1], *(weights[start : start + step] for start in range(1, len(weights), step))]:
         drawn = np.atleast_1d(rows.any(axis=0))
         pairs = every.where(drawn[held.query[every.order]])
         weight, scored = _weighed(pairs, held, rows)
@@ -122,11 +123,6 @@ def _fits(held: Contests, term: Floats, weights: NDArray[np.int16]) -> tuple[_Fi
         (np.concatenate([terms for terms, _ in each]), np.concatenate([found for _, found in each])) for each in parts
     )
     return with_term, without
-
-
-def _slices(weights: NDArray[np.int16], n_games: int) -> list[NDArray[np.int16]]:
-    step = max(1, _AT_ONCE // max(1, n_games))
-    return [weights[start : start + step] for start in range(0, len(weights), step)]
 
 
 @dataclass(frozen=True)

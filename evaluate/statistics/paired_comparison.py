@@ -83,14 +83,12 @@ def gaps_of_pairs(values: ValueTable, clusters: Clusters = ALONE) -> Iterator[Ga
         for start in range(0, len(pairs), step):
             places, first, second = (list(part) for part in zip(*pairs[start : start + step], strict=True))
             asked = owed[first] | owed[second]
-            lacking = [_named(ids, asked & ~there[side]) for side in (first, second)]
+            lacking = [
+                [tuple(compress(ids, row.tolist())) if row.any() else () for row in asked & ~there[side]]
+                for side in (first, second)
+            ]
             gaps = known[first] - known[second]
             yield Gaps(places, gaps if both.all() else gaps[:, both], mine, list(zip(*lacking, strict=True)))
-
-
-def _named(ids: Sequence[str], which: Truths) -> list[tuple[str, ...]]:
-    """Of each row of `which` (rows, ids) the ids."""
-    return [tuple(compress(ids, row.tolist())) if row.any() else () for row in which]
 
 
 def pair_sentence(
@@ -119,17 +117,13 @@ def pair_sentence(
         said += ": they all come from one section, and stand for one"
     if least is not None:
         said += f": a difference below {least:.2g} could well have been missed"
-    return said + _would_decide(figure.n, needed) + "."
-
-
-def _would_decide(n: int, needed: NeededQueries | None) -> str:
     if needed is None:
-        return ""
+        return f"{said}."
     end = f"to {needed.ci_high:,}" if needed.ci_high is not None else "and up, without end"
     if needed.value is None:
-        return f"; no number of queries would decide a difference of 0 ({needed.ci_low:,} {end})"
-    more = max(needed.value - n, 0)
-    return f"; about {more:,} more queries would decide it ({needed.value:,} in all; 95%: {needed.ci_low:,} {end})"
+        return f"{said}; no number of queries would decide a difference of 0 ({needed.ci_low:,} {end})."
+    more, low = max(needed.value - figure.n, 0), needed.ci_low
+    return f"{said}; about {more:,} more queries would decide it ({needed.value:,} in all; 95%: {low:,} {end})."
 
 
 LEVEL = 0.05
@@ -382,7 +376,7 @@ def _tested(
     means = np.round(sums / clusters.sizes, DIGITS)
     ends, within = _ends(block, width, 0.95), _within(block, width, matters)
     t = np.divide(found.value, found.error, out=np.full(len(sums), np.nan), where=found.error >= NO_SPREAD)
-    p, sizes, least = t_p(found, n), _effect_sizes(block.gaps), _detectable(found, n, level)
+    p, sizes, errors = t_p(found, n), _effect_sizes(block.gaps), tested_error(found, n).tolist()
     flips = flip_ps(sums, seed) if beside else flips_for_want_of_t(sums, p, seed)
     return [
         _Tested(
@@ -396,7 +390,9 @@ def _tested(
             p_t=_six(float(p[at])),
             p_wilcoxon=_wilcoxon(means[at]) if beside else None,
             p_sign_flip=flips[at],
-            detectable=least[at],
+            detectable=round(detectable(errors[at], float(found.df), level), DIGITS)
+            if errors[at] >= NO_SPREAD
+            else None,
         )
         for at, lacking in enumerate(block.lacking)
     ]
@@ -454,11 +450,6 @@ def _wilcoxon(means: Floats) -> float | None:
     beyond = float(np.repeat(ranks, often)[ahead].sum()) - n * (n + 1) / 4
     error = sqrt(n * (n + 1) * (2 * n + 1) / 24 - float((often.astype(np.float64) ** 3 - often).sum()) / 48)
     return _six(2 * float(ndtr(-abs(beyond) / error)))
-
-
-def _detectable(found: Estimate, n_queries: int, level: float) -> list[float | None]:
-    errors, df = tested_error(found, n_queries).tolist(), float(found.df)
-    return [round(detectable(error, df, level), DIGITS) if error >= NO_SPREAD else None for error in errors]
 
 
 def _needed(rows: Sequence[_Tested | None], level: float) -> list[NeededQueries | None]:

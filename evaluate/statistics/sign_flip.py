@@ -173,7 +173,8 @@ def flip_ps(sums: Floats, seed: int) -> list[float | None]:
         if factor:
             found[place] = sign_flip_p(np.round(row * factor).astype(np.intp))
         elif len(row) <= _ENUMERATED:
-            found[place] = _enumerated(row)
+            choices = np.arange(2 ** len(row))[:, None] >> np.arange(len(row)) & 1
+            found[place] = six_digits(_as_far(row, choices).mean())
         else:
             drawn.setdefault(len(row), []).append(place)
     for size, places in drawn.items():
@@ -199,11 +200,6 @@ def flip_p_of_rows(rows: Iterable[tuple[str, int]], clusters: Clusters) -> float
     for query, value in rows:
         sums[clusters.number(query)] += value
     return sign_flip_p(sums)
-
-
-def _enumerated(sums: Floats) -> float:
-    choices = np.arange(2 ** len(sums))[:, None] >> np.arange(len(sums)) & 1
-    return six_digits(_as_far(sums, choices).mean())
 
 
 def _drawn(rows: Floats, seed: int) -> list[float]:

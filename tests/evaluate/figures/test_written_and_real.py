@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr, ttest_rel
 
@@ -79,7 +79,6 @@ VALUES = st.lists(st.lists(st.integers(0, 4), min_size=8, max_size=8), min_size=
 )
 
 
-@settings(max_examples=20, deadline=None)
 @given(VALUES)
 def test_the_same_queries_twice_agree_and_turned_ones_contradict(rows):
     same = orders(rows, rows, limits=(0.0, 4.0))

@@ -9,7 +9,7 @@ import evalica
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import t
@@ -350,7 +350,6 @@ def test_davidson_of_two_agents_is_the_ratio_of_wins_and_ties(tmp_path):
 
 
 @given(st.integers(3, 6), st.integers(0, 2**32 - 1))
-@settings(max_examples=20)
 def test_davidson_is_where_scipy_finds_the_maximum(n, seed):
     generator = np.random.default_rng(seed)
     wins = np.where(np.eye(n, dtype=bool), 0.0, generator.integers(1, 9, (n, n)))

@@ -39,14 +39,14 @@ def sampled(true: np.ndarray, n: int, generator: np.random.Generator) -> Means:
 def test_it_holds_the_truth_where_the_true_orders_are_the_same_or_turned(other, truth):
     """40 queries, agents .05 apart: the percentiles hold it in under half of the experiments."""
     generator, held, percentiles = np.random.default_rng(4), 0, 0
-    for seed in range(60):
+    for seed in range(30):
         one, two = sampled(0.05 * np.arange(6), 40, generator), sampled(0.05 * other, 40, generator)
         low, high = order_intervals(one, two, {"tau": tau_b}, 1.0, seed)["tau"]
         assert low is not None and high is not None and -1 <= low <= float(tau_b(one.means, two.means)) <= high <= 1
         held += low <= truth + 1e-9 and high >= truth - 1e-9
         ends = np.quantile(tau_b(one.drawn, two.drawn), [0.025, 0.975])
         percentiles += bool(ends[0] <= truth + 1e-9 and ends[1] >= truth - 1e-9)
-    assert held >= 56 and percentiles < 40
+    assert held >= 28 and percentiles < 20
 
 
 def test_many_queries_leave_little_open():

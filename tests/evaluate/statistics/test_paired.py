@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, ttest_1samp
 from support.made_up_results.workspace import make_workspace
@@ -81,7 +81,6 @@ def test_the_gate_and_compare_give_one_p_and_one_verdict(made: tuple[Workspace, 
 
 
 @given(st.lists(ROW, min_size=1, max_size=4))
-@settings(deadline=None)
 def test_p_is_the_paired_t_tests_and_told_by_holms(rows: list[list[float]]):
     gaps = np.array(rows)
     found = paired(gaps, ALONE, [1.0] * len(rows), [int(np.isnan(row).sum()) for row in gaps])
@@ -100,7 +99,6 @@ def test_p_is_the_paired_t_tests_and_told_by_holms(rows: list[list[float]]):
 
 
 @given(ROW, st.floats(0.0, 0.9))
-@settings(deadline=None)
 def test_beyond_shifts_the_hypothesis_either_way_and_turning_the_gaps_turns_the_verdict(row, beyond):
     gaps = np.array([row, [-value for value in row]])
     one, turned = paired(gaps, ALONE, [1.0, 1.0], [0, 0], beyond=[beyond, beyond])
