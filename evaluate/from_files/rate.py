@@ -196,9 +196,9 @@ def rate_file(
     a winner or a tie), flip_rate, first_shown_wins, points (agent to figure, best first), verdict (the record of
     `results.json`, from the same points), ranks (agent to the interval of its rank by points), ratings (agent to
     figure, best first) and note (why something is missing, or None). Where the order of games is not known
-    (`from_files.games`), flip_rate and first_shown_wins are of those of which it is. Bradley-Terry adds converged; it
+    (`read_games`), flip_rate and first_shown_wins are of those of which it is. Bradley-Terry adds converged; it
     does not use k_factor and tournaments. Intervals are from resampling queries, by the sections that
-    the queries file `sections` names (`evaluate.inputs.sections`). Raises InputError for a file that cannot be read, or
+    the queries file `sections` names (`inputs.clusters`). Raises InputError for a file that cannot be read, or
     without a game, for a query without its line in `sections`, and for parameters out of range.
     """
     _check(k_factor, initial, tournaments, bootstrap, seed)
@@ -302,7 +302,7 @@ def score_files(
 
     A query that the run does not have retrieved nothing and scores 0 (`missing_queries` says how many); queries that
     the qrels do not have are not scored. Intervals are clustered by the sections that the queries file `sections`
-    names (`evaluate.inputs.sections`); without it each query stands alone. Raises InputError for an unknown measure, an
+    names (`inputs.clusters`); without it each query stands alone. Raises InputError for an unknown measure, an
     unreadable file, files that share no query, and a query without its line in `sections`.
     """
     asked = {spelling: measure(spelling) for spelling in measures}

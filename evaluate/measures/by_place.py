@@ -183,7 +183,7 @@ NOTHING = EvidenceValues(0.0, 0.0, 0.0, 0.0, 0.0)
 def query_values(pieces: Evidence, handed: Handed) -> EvidenceValues | None:
     """The values of one query; None where retrieval failed or a passage's place is not known.
 
-    pieces: as `spans.merged` leaves them, one at least.
+    pieces: as `ragassay.evidence.merged` leaves them, one at least.
     Raises ValueError without a piece.
     """
     if not pieces:

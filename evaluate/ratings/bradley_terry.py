@@ -4,8 +4,8 @@ The fit is in `bradley_terry_fit`. Strengths are finite only where every agent h
 against every other (Ford 1957; a tie goes both ways). A table that is not so connected gets no ratings and a sentence
 that says why, rather than a number from an iteration cut short.
 
-Davidson's model needs more than that (`strengths.has_tie_parameter`). Where its maximum is not finite, in the table or
-in more than 5% of the resamples, ties count as half wins instead, and the note says so.
+Davidson's model needs more than that (`bradley_terry_fit.has_tie_parameter`). Where its maximum is not finite, in the
+table or in more than 5% of the resamples, ties count as half wins instead, and the note says so.
 """
 
 from __future__ import annotations
