@@ -23,7 +23,7 @@ from ..measures.measure import Judged, measure
 from ..results import Figures
 from ..statistics.clustered import Range, Values, limits_of
 from ..statistics.resamples import Resamples, resamples
-from .good_enough import AgentShares
+from .good_enough import AgentShares, by_criterion, mean_label
 from .pass_or_fail import AgentOverall
 
 CLASSIFICATION = Classification.name
@@ -129,12 +129,10 @@ def means(
     `clusters`.
     """
     draws = resamples(tuple(dict.fromkeys(row.query_id for row in rows)), 1, 0, clusters)
-    by_criterion: dict[str, list[Assessment]] = defaultdict(list)
-    for row in rows:
-        by_criterion[row.criterion].append(row)
+    grouped = by_criterion(rows)
     for evaluator in evaluators:
         for criterion in evaluator.criteria:
-            mine, limits = by_criterion[criterion.name], limits_of(criterion.lowest, criterion.highest)
+            mine, limits = grouped[criterion.name], limits_of(criterion.lowest, criterion.highest)
             if evaluator.unit == "passage":
                 known = [(row.query_id, row.label) for row in mine if row.label is not None]
                 yield criterion.name, PASSAGES, draws.mean(known, len(mine) - len(known), limits)
@@ -192,13 +190,11 @@ def evaluations_by_query(
     findings: Findings, rows: Sequence[Assessment], evaluators: Sequence[Evaluator], cutoffs: Sequence[int]
 ) -> Evaluations:
     """Every measure of every evaluator, in their order; a query without the ground truth needed owes no value."""
-    by_criterion: dict[str, list[Assessment]] = defaultdict(list)
-    for row in rows:
-        by_criterion[row.criterion].append(row)
+    grouped = by_criterion(rows)
     made = Evaluations({agent: {} for agent in findings.material.agents})
     for evaluator in evaluators:
         for criterion in evaluator.criteria:
-            mine = by_criterion[criterion.name]
+            mine = grouped[criterion.name]
             if evaluator.unit == "passage":
                 owing = [query.id for query in findings.material.queries if not evaluator.lacks(query)]
                 _add_passages(made, findings, owing, mine, criterion, cutoffs)
@@ -256,7 +252,7 @@ def of_passages(
     """Agent to measure to values, over the queries that owe one, also those for which no agent retrieved anything."""
     labels = {(row.query_id, row.subject): row.label for row in rows}
     values: dict[str, dict[str, Values]] = {
-        agent: {criterion.name: {query: _mean_label(findings, agent, query, labels) for query in owing}}
+        agent: {criterion.name: {query: mean_label(findings.material.answers[query, agent], labels) for query in owing}}
         for agent in findings.material.agents
     }
     if (criterion.lowest, criterion.highest) == GRADED:
@@ -266,15 +262,6 @@ def of_passages(
                     spelling = one.format(k=k)
                     values[agent][f"{criterion.name}.{spelling}"] = _ranked(spelling, owing, labels, ranking)
     return values
-
-
-def _mean_label(
-    findings: Findings, agent: str, query: str, labels: Mapping[tuple[str, str], float | None]
-) -> float | None:
-    """Of the passages the answer was made from; None where there is none or one has no label."""
-    given = [labels.get((query, id)) for id in dict.fromkeys(findings.material.answers[query, agent].passages)]
-    known = [label for label in given if label is not None]
-    return sum(known) / len(known) if known and len(known) == len(given) else None
 
 
 def _ranked(

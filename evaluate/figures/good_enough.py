@@ -345,16 +345,15 @@ def shares_by_agent(
 
     answers: by query id and agent. A label of passages is the mean of an answer's own, as in its mean.
     """
-    by_criterion = _by_criterion(rows)
+    grouped = by_criterion(rows)
     made: dict[str, dict[str, AgentShares]] = defaultdict(dict)
     for evaluator in evaluators:
         for criterion in evaluator.criteria:
-            mine, threshold = by_criterion[criterion.name], thresholds.get(criterion.name)
+            mine, threshold = grouped[criterion.name], thresholds.get(criterion.name)
             if threshold is None or not mine:
                 continue
             of_passages = evaluator.unit == "passage"
-            labels = _means(mine, answers) if of_passages else {(row.query_id, row.subject): row.label for row in mine}
-            for (query, agent), label in labels.items():
+            for (query, agent), label in _of_answers(evaluator, mine, answers).items():
                 one = made[agent].setdefault(criterion.name, AgentShares(of_passages=of_passages))
                 _note(one, query, label, criterion, threshold, None if of_passages else found(query, agent))
             if evaluator.asking != "nothing" and not of_passages:
@@ -366,19 +365,17 @@ def values_by_agent(
     evaluators: Sequence[Evaluator], rows: Sequence[Assessment], answers: Mapping[tuple[str, str], Answer]
 ) -> dict[str, dict[str, Values]]:
     """Agent to criterion to label by query, of files; of passages the mean of an answer's own."""
-    by_criterion = _by_criterion(rows)
+    grouped = by_criterion(rows)
     made: dict[str, dict[str, Values]] = defaultdict(lambda: defaultdict(dict))
     for evaluator in evaluators:
         for criterion in evaluator.criteria:
-            mine = by_criterion[criterion.name]
-            of_passages = evaluator.unit == "passage"
-            labels = _means(mine, answers) if of_passages else {(row.query_id, row.subject): row.label for row in mine}
-            for (query, agent), label in labels.items():
+            for (query, agent), label in _of_answers(evaluator, grouped[criterion.name], answers).items():
                 made[agent][criterion.name][query] = label
     return {agent: dict(named) for agent, named in made.items()}
 
 
-def _by_criterion(rows: Sequence[Assessment]) -> dict[str, list[Assessment]]:
+def by_criterion(rows: Sequence[Assessment]) -> Mapping[str, list[Assessment]]:
+    """Criterion to its records, none for one that has none."""
     found: dict[str, list[Assessment]] = defaultdict(list)
     for row in rows:
         found[row.criterion].append(row)
@@ -416,15 +413,22 @@ def _note_read(made: Mapping[str, dict[str, AgentShares]], rows: Sequence[Assess
             one.read[row.query_id] = float(row.label is not None)
 
 
-def _means(
-    rows: Sequence[Assessment], answers: Mapping[tuple[str, str], Answer]
+def _of_answers(
+    evaluator: Evaluator, rows: Sequence[Assessment], answers: Mapping[tuple[str, str], Answer]
 ) -> dict[tuple[str, str], float | None]:
+    """(query, agent) to the label, of a judge of passages the mean over the answer's own."""
     labels = {(row.query_id, row.subject): row.label for row in rows}
+    if evaluator.unit != "passage":
+        return labels
     owing = {row.query_id for row in rows}
-    found: dict[tuple[str, str], float | None] = {}
-    for (query, agent), answer in answers.items():
-        if query in owing:
-            given = [labels.get((query, id)) for id in dict.fromkeys(answer.passages)]
-            known = [label for label in given if label is not None]
-            found[query, agent] = sum(known) / len(known) if known and len(known) == len(given) else None
-    return found
+    return {key: mean_label(answer, labels) for key, answer in answers.items() if key[0] in owing}
+
+
+def mean_label(answer: Answer, labels: Mapping[tuple[str, str], float | None]) -> float | None:
+    """Of the passages the answer was made from; None where there is none or one has no label.
+
+    labels: by query id and passage id.
+    """
+    given = [labels.get((answer.query_id, id)) for id in dict.fromkeys(answer.passages)]
+    known = [label for label in given if label is not None]
+    return sum(known) / len(known) if known and len(known) == len(given) else None

@@ -212,22 +212,9 @@ def choose(found: Standing | None, points: Points, margin: float = MARGIN, guess
         return Choice(leader=None, margin=margin, sentence=_nothing(points))
     missing = [agent for agent in points.order if agent not in found.order]
     unrated = f" {named(missing)} could not be rated: no game has a verdict." if missing else ""
-    return Choice(
-        leader=found.leader,
-        told=found.told,
-        untold=found.untold,
-        possible_best=found.possible_best,
-        decided=found.decided,
-        equal=found.equal,
-        safe=found.safe,
-        margin=margin,
-        claims=_claims(found),
-        sentence=_sentence(found) + _failed(found, points) + unrated,
-        differences=found.differences,
-        p_best=found.p_best,
-        expected_loss=found.expected_loss,
-        overturned_by=found.overturned_by,
-    )
+    sentence = _sentence(found) + _failed(found, points) + unrated
+    same = {name: getattr(found, name) for name in Choice.model_fields.keys() - {"margin", "claims", "sentence"}}
+    return Choice(**same, margin=margin, claims=_claims(found), sentence=sentence)
 
 
 def _claims(found: Standing) -> dict[Claim, str]:
