@@ -1,4 +1,4 @@
-"""Means over queries and counts of labels: the ranking measures, the pointwise grades, and what answering took."""
+"""Each agent's values by query, their means and boxes, counts of labels, and the measures that agents are compared on."""
 
 from __future__ import annotations
 

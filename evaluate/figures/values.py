@@ -22,8 +22,7 @@ from ragassay.text import plain
 from ..inputs.clusters import Clusters
 from ..results import Results
 from ..statistics.clustered import ByAgent, Values
-from . import query_values
-from .query_values import ComparedMeasure
+from .query_values import ComparedMeasure, highest
 
 FIELDS = ("query_id", "agent", "measure", "value", "error", "cluster")
 
@@ -78,7 +77,7 @@ def all_measures(retrieval: ByAgent, compared: Mapping[str, ComparedMeasure]) ->
 def scale_of(measure: str, results: Results) -> Scale:
     """The scale of a measure of a run, from its `results.json`."""
     criteria = {name for row in results.pointwise.values() for name in row}
-    low, high = results.evaluation_scales.get(measure, (0.0, query_values.highest(measure, criteria)))
+    low, high = results.evaluation_scales.get(measure, (0.0, highest(measure, criteria)))
     return Scale(low, inf if high is None else high, measure in results.lower_is_better)
 
 
