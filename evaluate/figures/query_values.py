@@ -1,4 +1,4 @@
-"""Each agent's values by query, their means and boxes, counts of labels, and the measures that agents are compared on."""
+"""Each agent's values by query, their means and boxes, counts of labels, and the measures on which agents compare."""
 
 from __future__ import annotations
 
