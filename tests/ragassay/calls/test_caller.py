@@ -24,8 +24,10 @@ from support.loopback.server import ScriptedServer
 from support.results_folder import experiment, results_folder
 
 from ragassay.calls.caller import Caller
+from ragassay.calls.register import write_requests
 from ragassay.calls.reply_cache import ReplyCache, output_line
 from ragassay.errors import BudgetSpent, InputError, RepliesMissing
+from ragassay.experiment.tables import ModelSettings
 from ragassay.models.requests import Batch, Request
 from ragassay.progress import NoProgress, Outcome
 from ragassay.prompts import Message
@@ -215,3 +217,11 @@ def test_a_file_model_writes_its_requests_by_label_and_takes_the_replies(tmp_pat
     got = make_caller(tmp_path, "file:m").ask(batches)
     assert [[r.error for r in row] for row in got] == [[None, None], [None]]
     assert got[0][0].usage.cost_usd is None, "what was not measured is not zero"
+
+
+def test_requests_of_a_label_stand_in_the_order_of_their_keys_in_files_of_their_size(tmp_path: Path):
+    rows = [(key, "file:m", request(f"asked by {key}")) for key in ("c", "a", "e", "b", "d")]
+    settings = {"file:m": ModelSettings(requests_per_file=2)}
+    files = write_requests(tmp_path, {"judge": rows}, settings)
+    keys = [[json.loads(line)["custom_id"] for line in path.read_text("utf-8").splitlines()] for path in files]
+    assert keys == [["a", "b"], ["c", "d"], ["e"]]

@@ -167,3 +167,7 @@ def test_a_file_that_evidence_needs_and_is_not_there_is_named(folder: Folder) ->
     with pytest.raises(InputError, match="run `ragassay ingest`") as caught:
         folder.of([{"passage": "a-1"}])
     assert caught.value.file == folder.pages
+
+
+def test_a_piece_within_another_is_part_of_it():
+    assert merged([Span("a", 10, 20), Span("a", 0, 50), Span("b", 5, 9)]) == (Span("a", 0, 50), Span("b", 5, 9))
