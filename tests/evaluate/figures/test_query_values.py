@@ -113,7 +113,8 @@ def test_the_page_has_a_row_a_model_a_column_a_prompt_and_a_hatched_cell_where_n
     table = html[html.index('id="crossed"') :].split("</table>")[0]
     assert page.text.count("Models by prompts") == 1 and table.count('class="fig self"') == 1
     assert re.findall(r'<th scope="row">([^<]+)', table) == ["openai:a", "openai:b"]
-    assert re.findall(r'<th scope="col"[^>]*>([^<]+)', table) == ["accuracy", "plain.md", "strict.md"]
+    heads = re.findall(r'<th scope="col"[^>]*>([^<]+)', table)
+    assert [head.strip() for head in heads] == ["accuracy", "plain.md", "strict.md"]
     assert re.search(r"n 11 <em>1 failed</em>", table)
     with browsing(workspace) as client:
         shown = client.get("/results/decision?measure=accuracy").text
