@@ -34,6 +34,12 @@ def test_the_interval_of_resamples_is_students_where_the_data_are_normal():
     assert low == pytest.approx(-half, rel=0.03) and high == pytest.approx(half, rel=0.03)
 
 
+def test_a_rating_that_no_resample_moves_has_no_interval():
+    draws = resamples(list(named(range(12))), 200, 7)
+    assert draws.interval(np.full(200, 500.0), 12) == (500.0, 500.0)
+    assert draws.rating_interval(np.full(200, 500.0), 12) == (None, None)
+
+
 def test_like_observations_have_the_exact_binomial_limit():
     draws = resamples(list(named(range(12))), 200, 7)
     one, zero = draws.figure(named([1.0] * 12), (0, 1)), draws.figure(named([0.0] * 12), (0, 1))
