@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from ragassay.calls.caller import Caller
 from ragassay.cores import Cores
 from ragassay.errors import InputError
-from ragassay.experiment.own_code import check_own_object, is_own
+from ragassay.experiment.plugins import check_own_object, is_own
 from ragassay.experiment.settings import is_served
 from ragassay.experiment.workspace import Workspace
 from ragassay.models.endpoint import check_model

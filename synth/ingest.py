@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ragassay.cores import Cores
 from ragassay.errors import LEFT_OUT, InputError
-from ragassay.experiment.own_code import importable
+from ragassay.experiment.plugins import importable
 from ragassay.experiment.variant_settings import SECTIONS
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import write_records

@@ -18,8 +18,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.experiment.own_code import import_own, importable
-from ragassay.experiment.plugins import brought_by, names_of, plugin
+from ragassay.experiment.plugins import brought_by, import_own, importable, names_of, plugin
 from ragassay.experiment.settings import EvaluateSettings
 from ragassay.experiment.tables import NO_MODEL
 from ragassay.experiment.workspace import Workspace

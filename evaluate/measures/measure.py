@@ -17,8 +17,7 @@ from pkgutil import iter_modules
 from typing import Any, ClassVar, Self
 
 from ragassay.errors import InputError
-from ragassay.experiment.own_code import said
-from ragassay.experiment.plugins import brought_by, names_of, plugin
+from ragassay.experiment.plugins import brought_by, names_of, plugin, said
 from ragassay.files import Qrels
 from ragassay.records import Passage
 from ragassay.text import did_you_mean, listed, plain

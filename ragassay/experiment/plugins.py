@@ -1,19 +1,28 @@
-"""What other packages bring, by entry point: a judge, a measure, a retriever, a layout.
+"""Code of others: what other packages bring by entry point, and modules that lie in the user's own folder.
 
-An entry of the group `ragassay.judges`, `ragassay.measures`, … names a class; it is asked for by the entry's name, and
-looked for only where a name is not ours, so that nothing of another package is loaded before somebody asks for it.
+An entry of the group `ragassay.judges`, `ragassay.measures`, … names a class (a judge, a measure, a retriever, a
+layout); it is asked for by the entry's name, and looked for only where a name is not ours, so that nothing of another
+package is loaded before somebody asks for it.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
+import importlib
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
 from pkgutil import walk_packages
-from typing import TypeVar
+from types import ModuleType
+from typing import Any, TypeVar
 
 from ..errors import InputError
-from ..text import listed, plain
-from .own_code import said
+from ..files import digest_file
+from ..text import listed, plain, without_keys
 
 T = TypeVar("T")
 
@@ -21,8 +30,8 @@ T = TypeVar("T")
 def classes_in(package: str, base: type[T]) -> list[type[T]]:
     """Ours: what the modules of a package and of those inside it define of a kind, in the order of the files."""
     found: list[type[T]] = []
-    for module in walk_packages(import_module(package).__path__, f"{package}."):
-        inside = vars(import_module(module.name)).values()
+    for module in walk_packages(importlib.import_module(package).__path__, f"{package}."):
+        inside = vars(importlib.import_module(module.name)).values()
         kinds = [one for one in inside if isinstance(one, type) and one.__module__ == module.name]
         found += [one for one in kinds if issubclass(one, base) and one is not base]
     return found
@@ -83,3 +92,106 @@ def _package(entry: EntryPoint) -> str:
 def _kind(group: str) -> str:
     one = group.removesuffix("s")
     return f"{'an' if one[0] in 'aeiou' else 'a'} {one}"
+
+
+@contextmanager
+def importable(folder: Path) -> Iterator[None]:
+    """The modules in `folder` can be imported inside, before any other of their names; the user's own code runs there.
+
+    The path of modules and the working folder are as before when it ends.
+    """
+    before, home = list(sys.path), Path.cwd()
+    sys.path.insert(0, str(folder.resolve()))
+    try:
+        yield
+    finally:
+        sys.path[:] = before
+        os.chdir(home)
+
+
+def import_own(name: str, folder: Path, whose: str, settings: Path) -> ModuleType:
+    """The module `name`, inside `importable(folder)`. Raises InputError, which begins with `whose`."""
+    _check_not_taken(name, folder, settings)
+    importlib.invalidate_caches()
+    home = Path.cwd()
+    try:
+        return importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        problem = f"{whose}: the module {name} cannot be imported ({said(error)})"
+        remedy = f"it is looked for in {folder} first, then in this environment"
+        raise InputError(problem, file=settings, remedy=remedy) from error
+    finally:
+        os.chdir(home)
+
+
+def _check_not_taken(module_name: str, folder: Path, settings: Path) -> None:
+    """A module of this name that is loaded from elsewhere would hide the one in the user's folder."""
+    top = module_name.partition(".")[0]
+    if top not in sys.modules or not ((folder / f"{top}.py").exists() or (folder / top).is_dir()):
+        return
+    loaded = getattr(sys.modules[top], "__file__", None)
+    if not loaded or not Path(loaded).resolve().is_relative_to(folder.resolve()):
+        raise InputError(f"the module name '{top}' is taken by another module", file=settings, remedy="rename yours")
+
+
+OWN = "python:"
+"""What stands before the "module:name" of an object of the user's own, where other models are named too."""
+
+
+def is_own(name: str) -> bool:
+    """Whether an object of the user's own code is named, `python:module:name`."""
+    return name.startswith(OWN)
+
+
+def load_own_object(name: str, folder: Path, method: str) -> Any:
+    """What `python:module:name` names in the folder, which has this method; or what it gives when it is called.
+
+    Raises InputError, one sentence, where there is none. The user's code runs here, in this process.
+    """
+    settings = folder / "experiment.toml"
+    check_own_object(name, folder)
+    module_name, _, attribute = name.removeprefix(OWN).partition(":")
+    with importable(folder):
+        found = getattr(import_own(module_name, folder, plain(name), settings), attribute, None)
+        if isinstance(found, type) or (callable(found) and not hasattr(found, method)):
+            try:
+                found = found()
+            except (Exception, SystemExit) as error:
+                raise InputError(f"{plain(name)} cannot be made ({said(error)})", file=settings) from error
+    if not callable(getattr(found, method, None)):
+        remedy = "name an object with it, a class or a function that makes one without arguments"
+        raise InputError(f"{plain(name)} has no method {method}", file=settings, remedy=remedy)
+    return found
+
+
+def check_own_object(name: str, folder: Path) -> None:
+    """Raises InputError where `python:module:name` is written otherwise, or no such module is there. Runs nothing."""
+    settings = folder / "experiment.toml"
+    module, _, attribute = name.removeprefix(OWN).partition(":")
+    if not (is_own(name) and re.fullmatch(r"[A-Za-z_][\w.]*", module) and attribute.isidentifier()):
+        raise InputError(f"'{plain(name)}' names no object", file=settings, remedy='write "python:module:name"')
+    if own_source(name, folder) is None and find_spec(module.partition(".")[0]) is None:
+        raise InputError(
+            f"{plain(name)}: there is no module {plain(module)}", file=settings, remedy=f"it goes into {folder}"
+        )
+
+
+def own_source(name: str, folder: Path) -> Path | None:
+    """The file in the folder that holds the module of `python:module:name`, None where it lies elsewhere."""
+    base = folder / name.removeprefix(OWN).partition(":")[0].replace(".", "/")
+    return next((path for path in (base.with_name(f"{base.name}.py"), base / "__init__.py") if path.is_file()), None)
+
+
+def own_identity(name: str, folder: Path) -> str:
+    """What stands for `python:module:name` in a cache's keys: with the digest of its file, where that is the user's."""
+    source = own_source(name, folder)
+    return name if source is None else f"{name} sha256:{digest_file(source)}"
+
+
+def said(error: BaseException) -> str:
+    """The kind of an error and the first line of its message, at most 300 characters."""
+    try:
+        lines = str(error).strip().splitlines()
+    except Exception:  # noqa: BLE001 - the user's own error may fail to say itself
+        lines = []
+    return plain(without_keys(": ".join([type(error).__name__, *lines[:1]])[:3000]))[:300]

@@ -12,7 +12,7 @@ from pydantic import Field, field_validator, model_validator
 
 from ..records import Id
 from .mirror import is_server, tells
-from .own_code import is_own
+from .plugins import is_own
 from .tables import (
     MODEL_PATTERN,
     IngestSettings,

@@ -15,7 +15,7 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import Field, SkipValidation, ValidationError
 
 from ragassay.errors import InputError
-from ragassay.experiment.own_code import importable, said
+from ragassay.experiment.plugins import importable, said
 from ragassay.experiment.variant_settings import AgentSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import digest_json, json_line, naming, write_text

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from ragassay.errors import InputError
-from ragassay.experiment.own_code import import_own, said
+from ragassay.experiment.plugins import import_own, said
 from ragassay.files import digest_file, digest_json
 from ragassay.records import Answer
 from ragassay.text import plain

@@ -18,7 +18,7 @@ from ragassay.calls.caller import Caller
 from ragassay.calls.served import Failed, ServerCall
 from ragassay.cores import Cores
 from ragassay.errors import InputError, MissingExtra
-from ragassay.experiment.own_code import load_own_object, own_identity, said
+from ragassay.experiment.plugins import load_own_object, own_identity, said
 from ragassay.experiment.settings import Backend
 from ragassay.files import digest_file, digest_json
 from ragassay.models.encoders import OFFLINE_MODEL, Encoder, check_encoder, model_name

@@ -17,7 +17,7 @@ import numpy as np
 from ragassay.arrays import Floats
 from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
-from ragassay.experiment.own_code import check_own_object, is_own
+from ragassay.experiment.plugins import check_own_object, is_own
 from ragassay.experiment.tables import MODEL_PATTERN
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_text

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, create_model
 from ragassay.calls.caller import Caller
 from ragassay.calls.served import Failed as Failed
 from ragassay.calls.served import ServerCall
-from ragassay.experiment.own_code import load_own_object, said
+from ragassay.experiment.plugins import load_own_object, said
 from ragassay.files import digest_json
 from ragassay.models.encoders import PairScorer, load_pair_scorer
 from ragassay.models.requests import Batch, Reply, Request

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.errors import InputError
-from ragassay.experiment.own_code import import_own, said
+from ragassay.experiment.plugins import import_own, said
 from ragassay.experiment.variant_settings import Chunking
 from ragassay.text import plain
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.experiment.own_code import import_own, importable, said
+from ragassay.experiment.plugins import import_own, importable, said
 from ragassay.experiment.tables import IngestSettings
 from ragassay.experiment.variant_settings import Chunking
 from ragassay.experiment.workspace import Workspace

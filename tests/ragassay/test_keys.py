@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.errors import InputError, ProviderError
-from ragassay.experiment.own_code import said
+from ragassay.experiment.plugins import said
 from ragassay.models.providers import of_status
 from ragassay.text import MODEL_KEYS, without_keys, without_own_keys
 

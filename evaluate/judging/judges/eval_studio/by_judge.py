@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, cast
 from pydantic import Field, model_validator
 
 from ragassay.errors import InputError
-from ragassay.experiment.own_code import import_own, importable, said
+from ragassay.experiment.plugins import import_own, importable, said
 from ragassay.models.requests import Request
 from ragassay.records import Assessment
 from ragassay.text import plain

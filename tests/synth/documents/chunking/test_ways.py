@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
 from ragassay.errors import InputError
-from ragassay.experiment.own_code import importable
+from ragassay.experiment.plugins import importable
 from ragassay.experiment.variant_settings import Chunking
 from ragassay.records import Passage
 from ragassay.synth.documents.chunking import Means, by_python, load_own_cut, spans_of
