@@ -101,7 +101,8 @@ class Cores:
         import joblib
 
         numbered = joblib.delayed(_numbered)
-        with self._set_up(here) as n_there, _told_of_lost_workers(self.scheduler):
+        told = _told_of_lost_workers(self.scheduler) if self.scheduler else nullcontext()
+        with self._set_up(here) as n_there, told:
             jobs = n_there or (1 if here == "one" else n_jobs or usable_cores())
             work = (numbered(function, number, item) for number, item in enumerate(chain(first, waiting)))
             if self.backend == "ray":  # its joblib backend gives results only when all are there
@@ -346,12 +347,8 @@ def _unusable(backend: str, address: str, problem: str) -> InputError:
     return InputError(plain(f"the {backend} cluster at '{address}' {problem}"), remedy=remedy)
 
 
-def _told_of_lost_workers(address: str | None) -> AbstractContextManager[None]:
-    return nullcontext() if address is None else _lost_workers(address)
-
-
 @contextmanager
-def _lost_workers(address: str) -> Iterator[None]:
+def _told_of_lost_workers(address: str) -> Iterator[None]:
     """One sentence where a piece of work brought down one worker of the cluster after the other."""
     try:
         yield

@@ -55,6 +55,11 @@ _OTHER_KINDS = (
 )
 
 
+def user_cache() -> Path:
+    """The user's folder for what programs keep between runs: XDG_CACHE_HOME, or else `~/.cache`."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").expanduser()
+
+
 def write_text(path: Path, text: str) -> None:
     """Write `text` as UTF-8 beside `path` and move it into place."""
     write_bytes(path, text.encode("utf-8", "surrogatepass"))

@@ -114,19 +114,17 @@ class Prompt:
         return Message("system", filled[0]), Message("user", filled[1])
 
 
-# Tokenizer tables (tiktoken's) are fetched at first use, so the count is an estimate from the text alone: a word is one
-# token for every started six letters, a number one for every three digits, a mark or a CJK character one. On English
-# prose this lies within about a tenth of the o200k count; it is used to size sections and to plan costs, never to bill.
-# How long replies are before there are any is what the first recorded run had, which that of another may not be like
-# (`python -m benchmarks.tables.plan_accuracy`); steps of questions from the need are reckoned for ten questions, and
-# those of perturbed questions are guesses.
-
 _PIECE = re.compile(r"[^\W\d_]+|\d+|\s*\n\s*|[^\w\s]|_+")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 
 
 def count_tokens(text: str) -> int:
-    """An estimate of how many tokens `text` has, 0 for an empty text; it grows with every word added."""
+    """An estimate of how many tokens `text` has, 0 for an empty text; it grows with every word added.
+
+    Tokenizer tables (tiktoken's) are fetched at first use, so it goes by the text alone: a word is one token for every
+    started six letters, a number one for every three digits, a mark or a CJK character one. On English prose this lies
+    within about a tenth of the o200k count; it is used to size sections and to plan costs, never to bill.
+    """
     return sum(_tokens_of(piece) for piece in _PIECE.findall(text))
 
 
@@ -174,7 +172,12 @@ _REPLY_TOKENS_OF_ITEMS = {"relevance-batch": (0, 45), "listwise": (60, 8), "rera
 
 
 def reply_tokens(label: str, items: int = 1) -> int:
-    """About how many tokens a reply to a request with this label has, which asks about so many items."""
+    """About how many tokens a reply to a request with this label has, which asks about so many items.
+
+    It is what the first recorded run had, which that of another may not be like (`python -m
+    benchmarks.tables.plan_accuracy`); steps of questions from the need are reckoned for ten questions, and those of
+    perturbed questions are guesses.
+    """
     label = label.split("-repeat-")[0]
     for name in (label, label.split("-")[0]):
         if name in _REPLY_TOKENS_OF_ITEMS:

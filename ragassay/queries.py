@@ -1,23 +1,21 @@
-"""`question-edits.jsonl` in the corpus folder: what people decided about questions, a line a decision.
+"""What queries are beside their text: perturbed copies of others, and what people decided about them.
 
-Lines are only added; the last line of a question counts. The questions stage goes by them (`synth.questions.edits`),
-and the workbench writes them. A question that the rules rejected has no id of its own; `id_of_rejected` gives it one.
+`question-edits.jsonl` in the corpus folder has a line a decision. Lines are only added; the last line of a question
+counts. The questions stage goes by them (`synth.questions.edits`), and the workbench writes them. A question that the
+rules rejected has no id of its own; `id_of_rejected` gives it one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
 from .errors import InputError
 from .files import append_line, digest_json, first_problem, read_objects
-from .records import Record
-
-if TYPE_CHECKING:
-    from .records import Query
+from .records import Query, Record
 
 FROM, KIND = "perturbed_from", "perturbation"
 """Fields of `metadata`: the original's id, and what was done to it."""

@@ -14,13 +14,11 @@ _BLANK = "…"
 _NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD)$", re.IGNORECASE)
 _SHORTEST = 8
 _VALUE = r"""[^\s"'&,;<>(){}\[\]…]{6,}"""
-_LOOKS = (
-    # what a key begins with: OpenAI and Anthropic, Hugging Face, Groq, GitHub, xAI, Perplexity, AWS, Google; JWT
-    re.compile(
-        r"\b(?:sk-(?=[\w-]*\d)[\w-]{12,}|(?:hf|gsk|gh[pousr]|xai|pplx|nvapi)[-_][\w-]{16,}|AKIA[0-9A-Z]{16}"
-        r"|AIza[\w-]{30,}|eyJ[\w-]{10,}\.[\w-]{10,}(?:\.[\w-]+)?)"
-    ),
+_LOOK = re.compile(
+    r"\b(?:sk-(?=[\w-]*\d)[\w-]{12,}|(?:hf|gsk|gh[pousr]|xai|pplx|nvapi)[-_][\w-]{16,}|AKIA[0-9A-Z]{16}"
+    r"|AIza[\w-]{30,}|eyJ[\w-]{10,}\.[\w-]{10,}(?:\.[\w-]+)?)"
 )
+"""What a key begins with: OpenAI and Anthropic, Hugging Face, Groq, GitHub, xAI, Perplexity, AWS, Google; JWT."""
 _NAMED = (
     re.compile(rf"(\b(?:Bearer|Basic)\s+){_VALUE}", re.IGNORECASE),
     re.compile(
@@ -35,10 +33,10 @@ _NAMED = (
 
 def without_keys(text: str) -> str:
     """`text` with "…" for what looks like a key, a token or a password, and for those of this process's environment."""
-    for value in _of_the_environment():
+    secret = {value for name, value in os.environ.items() if _NAME.search(name) and len(value) >= _SHORTEST}
+    for value in sorted(secret, key=len, reverse=True):
         text = text.replace(value, _BLANK)
-    for look in _LOOKS:
-        text = look.sub(_BLANK, text)
+    text = _LOOK.sub(_BLANK, text)
     for named in _NAMED:
         text = named.sub(rf"\1{_BLANK}", text)
     return text
@@ -64,12 +62,6 @@ def _blanked(value: Any, own: list[str]) -> Any:
     if isinstance(value, dict):
         return {_blanked(name, own): _blanked(one, own) for name, one in value.items()}
     return value
-
-
-def _of_the_environment() -> list[str]:
-    """The values of variables that are named as keys are, the longest first."""
-    values = {value for name, value in os.environ.items() if _NAME.search(name) and len(value) >= _SHORTEST}
-    return sorted(values, key=len, reverse=True)
 
 
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")

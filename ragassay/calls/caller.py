@@ -146,14 +146,18 @@ class Caller:
         self._endpoints.close()
 
     def _call(self, jobs: list[Job]) -> None:
-        """Bring every job to its reply; those at hand are counted first."""
+        """Bring every job to its reply; those at hand are counted first. Raises InputError where none can be made."""
         unanswered = [job for job in jobs if job.reply is None]
-        self._count(job for job in jobs if job.reply is not None)
+        for job in jobs:
+            if job.reply is not None:
+                self._count(job)
         waiting = [job for job in unanswered if provider_of(job.model) == "file"]
         online = [job for job in unanswered if provider_of(job.model) != "file"]
         if unanswered and self._before_asking:
             self._before_asking()
-        self._open({job.model for job in online})
+        for model in sorted({job.model for job in online}):
+            check_model(model, self._register.settings(model))
+            self._endpoints.open(model)
         self._desk.beginnings.find(online)
         self._run(online, Counter(job.model for job in jobs))
         for label in {job.label for job in jobs} - {job.label for job in waiting}:
@@ -161,20 +165,13 @@ class Caller:
         if waiting:
             raise hand_out(self._workspace, self._register, waiting)
 
-    def _count(self, jobs: Iterable[Job]) -> None:
-        """Replies at hand; what an earlier run paid for them counts towards the limit, once."""
-        for job in jobs:
-            error = job.done.error
-            self._desk.progress.advance("cached" if error is None else "failed", None, error)
-            if not job.paid and not job.recorded:
-                self._desk.budget.spend(job.done.usage.cost_usd or 0.0)
-            job.paid = True
-
-    def _open(self, models: set[str]) -> None:
-        """Raises InputError where one of them cannot be called."""
-        for model in sorted(models):
-            check_model(model, self._register.settings(model))
-            self._endpoints.open(model)
+    def _count(self, job: Job) -> None:
+        """A reply at hand; what an earlier run paid for it counts towards the limit, once."""
+        error = job.done.error
+        self._desk.progress.advance("cached" if error is None else "failed", None, error)
+        if not job.paid and not job.recorded:
+            self._desk.budget.spend(job.done.usage.cost_usd or 0.0)
+        job.paid = True
 
     def _run(self, online: list[Job], n_asked: Counter[str]) -> None:
         """Batches of each model in a thread of their own, and meanwhile the direct calls."""
@@ -184,7 +181,7 @@ class Caller:
         pool = ThreadPoolExecutor(len(rounds) or 1, thread_name_prefix="batch")
         futures = [pool.submit(self._batches.run, model, jobs) for model, jobs in rounds.items()]
         try:
-            self._run_direct(direct, DirectCalls(self._desk, self._endpoints, n_asked))
+            self._run_direct(direct, n_asked)
             first_error(futures)
         except BaseException:
             self._desk.stop.set()
@@ -192,8 +189,9 @@ class Caller:
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
-    def _run_direct(self, jobs: list[Job], calls: DirectCalls) -> None:
+    def _run_direct(self, jobs: list[Job], n_asked: Counter[str]) -> None:
         """Models of this machine last, one call at a time."""
+        calls = DirectCalls(self._desk, self._endpoints, n_asked)
         here = [job for job in jobs if provider_of(job.model) == "local"]
         there = [job for job in jobs if provider_of(job.model) != "local"]
         calls.run(there, min(self._workspace.experiment.run.max_concurrency, len(there)))

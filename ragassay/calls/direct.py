@@ -35,7 +35,7 @@ class Beginnings:
         self._shared.update((job.key, length) for job, length in zip(marked, lengths, strict=True) if length)
 
     def shared(self, job: Job) -> int:
-        """As `shared` in prompt_cache; 0 where the job shares nothing."""
+        """0 where the job shares nothing."""
         return self._shared.get(job.key, 0)
 
     def in_turn(self, jobs: Sequence[Job], at_once: int) -> list[Job]:
@@ -168,7 +168,7 @@ class Retrier:
             stop=stop_after_attempt(self._retries + 1),
             wait=self._wait_s,
             retry=retry_if_exception(lambda error: isinstance(error, ProviderError) and error.retryable),
-            sleep=self._sleep,
+            sleep=self._pause,
             reraise=True,
         )
         for attempt in retrying:
@@ -193,7 +193,7 @@ class Retrier:
         wished = error.retry_after_s if isinstance(error, ProviderError) else None
         return _backoff(state) if wished is None else min(wished, self._retry_after_cap_s)
 
-    def _sleep(self, seconds: float) -> None:
+    def _pause(self, seconds: float) -> None:
         if self._stop.wait(seconds):
             raise ProviderError("stopped before the next try", retryable=False)
 

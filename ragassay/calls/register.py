@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import ProviderError, RepliesMissing
 from ..experiment.settings import Experiment
@@ -30,6 +30,8 @@ from ..models.requests import (
 from ..prompts import count_tokens
 from ..records import StageUsage, Usage
 from .reply_cache import ReplyCache, Stored
+
+N = TypeVar("N", int, float)
 
 
 @dataclass
@@ -65,17 +67,12 @@ def reply_of(request: Request, stored: Stored) -> Reply:
     return read_reply(request, stored.body) if stored.body is not None else Reply(error=stored.error)
 
 
-_SHORT_REPLY_TOKENS = 100
-
-
 def cost_of(model: str, settings: ModelSettings, body: Body) -> float | None:
     """US dollars for a reply; half where it came through a batch API."""
     return cost_usd(model, settings, *usage_of(body), batch=came_by_batch(body))
 
 
-def guess_usd(
-    model: str, settings: ModelSettings, request: Request, reply_tokens: int = _SHORT_REPLY_TOKENS
-) -> float | None:
+def guess_usd(model: str, settings: ModelSettings, request: Request, reply_tokens: int = 100) -> float | None:
     """US dollars that a call may come to, with a reply of so many tokens; None where the model's prices are unknown."""
     if cost_usd(model, settings, 1, 1) is None:
         return None
@@ -89,8 +86,8 @@ def usage_of_job(job: Job, settings: ModelSettings) -> Usage:
         return Usage()
     counts = [usage_of(body) for body in job.bodies]
     return Usage(
-        input_tokens=_sum_int(count.input for count in counts),
-        output_tokens=_sum_int(count.output for count in counts),
+        input_tokens=_sum(count.input for count in counts),
+        output_tokens=_sum(count.output for count in counts),
         cost_usd=_sum(cost_of(job.model, settings, body) for body in job.bodies),
     )
 
@@ -113,35 +110,26 @@ def usage_of_stage(stage: str, model: str, jobs: Sequence[Job]) -> StageUsage:
         calls=sum(len(job.received) or 1 for job in jobs),
         n_failed=len(errors),
         n_unmeasured=sum(usage.cost_usd is None for usage in measured),
-        input_tokens=_known_sum_int([usage.input_tokens for usage in measured]),
-        output_tokens=_known_sum_int([usage.output_tokens for usage in measured]),
-        cost_usd=_known_sum([usage.cost_usd for usage in measured]),
+        input_tokens=known_sum(usage.input_tokens for usage in measured),
+        output_tokens=known_sum(usage.output_tokens for usage in measured),
+        cost_usd=known_sum(usage.cost_usd for usage in measured),
         n_refused=sum(error.startswith(REFUSED) for error in errors),
-        cached_tokens=_known_sum_int([count.cached for count in tokens if count.input is not None]),
-        cache_write_tokens=_known_sum_int([count.written for count in tokens if count.input is not None]),
+        cached_tokens=known_sum(count.cached for count in tokens if count.input is not None),
+        cache_write_tokens=known_sum(count.written for count in tokens if count.input is not None),
     )
 
 
-def _sum(values: Iterable[float | None]) -> float | None:
+def _sum(values: Iterable[N | None]) -> N | None:
     """The sum, or None where any part of it is not known."""
     parts = list(values)
     known = [part for part in parts if part is not None]
-    return float(sum(known)) if known and len(known) == len(parts) else None
+    return sum(known) if known and len(known) == len(parts) else None
 
 
-def _sum_int(values: Iterable[int | None]) -> int | None:
-    total = _sum(values)
-    return None if total is None else int(total)
-
-
-def _known_sum(values: Sequence[float | None]) -> float | None:
+def known_sum(values: Iterable[N | None]) -> N | None:
+    """The sum of what is known, to six places; None where nothing is."""
     known = [value for value in values if value is not None]
     return round(sum(known), 6) if known else None
-
-
-def _known_sum_int(values: Sequence[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
 
 
 class Register:
@@ -163,7 +151,8 @@ class Register:
 
     def jobs(self, batch: Batch) -> list[Job]:
         """A job for each request of a batch, in its order; equal requests share one."""
-        return [self._job(batch, request) for request in batch.requests]
+        keyed = [(self.key(batch.model, request), request) for request in batch.requests]
+        return [self._jobs.setdefault(key, Job(key, batch.label, batch.model, request)) for key, request in keyed]
 
     def missing(self, batches: Sequence[Batch]) -> set[str]:
         """The keys of the requests whose replies are not at hand yet."""
@@ -216,10 +205,6 @@ class Register:
         return tuple(
             usage_of_stage(self._stage, model, [job for job in jobs if job.model == model]) for model in models
         )
-
-    def _job(self, batch: Batch, request: Request) -> Job:
-        key = self.key(batch.model, request)
-        return self._jobs.setdefault(key, Job(key, batch.label, batch.model, request))
 
 
 def input_line(key: str, model: str, settings: ModelSettings, request: Request) -> dict[str, Any]:

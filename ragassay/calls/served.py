@@ -23,6 +23,7 @@ from ..models.servers import tokens_of
 from ..records import ServerCallRow, StageUsage
 from ..text import plain
 from .direct import PATIENCE, Desk
+from .register import known_sum
 from .reply_cache import drop_torn_line, whole_lines
 
 
@@ -70,17 +71,15 @@ def usage_of_server(
 ) -> StageUsage:
     """What the calls of a stage took of one model; `n_failed` of them came to nothing in this run."""
     costs = [cost(row) for row in rows]
-    known = [one for one in costs if one is not None]
-    tokens = [row.input_tokens for row in rows if row.input_tokens is not None]
     return StageUsage(
         stage=stage,
         model=model,
         calls=len(rows),
         n_failed=n_failed,
-        n_unmeasured=len(costs) - len(known),
-        input_tokens=sum(tokens) if tokens else None,
+        n_unmeasured=costs.count(None),
+        input_tokens=known_sum(row.input_tokens for row in rows),
         output_tokens=None,
-        cost_usd=round(sum(known), 6) if known else None,
+        cost_usd=known_sum(costs),
     )
 
 

@@ -24,7 +24,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..errors import InputError, MissingExtra
-from ..files import read_json, write_json
+from ..files import read_json, user_cache, write_json
 from ..text import plain
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://.", re.IGNORECASE)
@@ -94,8 +94,7 @@ class Mirror:
     def __init__(self, where: Address) -> None:
         self.url = str(where)
         self._files, self._root = _storage(where)
-        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").expanduser() / "ragassay" / "remote"
-        self._home = home / hashlib.sha256(where.url.encode()).hexdigest()[:16]
+        self._home = user_cache() / "ragassay" / "remote" / hashlib.sha256(where.url.encode()).hexdigest()[:16]
         self.folder = self._home / (re.sub(r"[^\w.-]+", "-", where.url.rpartition("/")[2]).strip("-.") or "folder")
 
     def pull(self) -> None:
@@ -129,7 +128,8 @@ class Mirror:
         The storage gives no better: two that start within the same second may both see no lock, and the one that
         finds another's afterwards stops. Raises InputError where another run holds it.
         """
-        mine = {"host": socket.gethostname(), "pid": os.getpid(), "token": uuid.uuid4().hex, "since": _now()}
+        since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        mine = {"host": socket.gethostname(), "pid": os.getpid(), "token": uuid.uuid4().hex, "since": since}
         with self._speaking():
             held = self._lock()
             if held is not None and not _is_dead(held):
@@ -193,7 +193,8 @@ class Mirror:
 
     def _write(self, name: str, content: Path | bytes) -> None:
         target = f"{self._root}/{name}"
-        whole = bool(_WHOLE & _schemes(self._files))
+        schemes = self._files.protocol
+        whole = bool(_WHOLE & ({schemes} if isinstance(schemes, str) else set(schemes)))
         parent, _, last = target.rpartition("/")
         place = target if whole else f"{parent}/.{last}.part"
         if not whole:
@@ -271,10 +272,6 @@ def _storage(where: Address) -> tuple[Any, str]:
     return files, str(root).rstrip("/")
 
 
-def _schemes(files: Any) -> set[str]:
-    return {files.protocol} if isinstance(files.protocol, str) else set(files.protocol)
-
-
 def _version(info: Mapping[str, Any]) -> str:
     """What changes when a file there does: its size and all that the storage says of its content or time."""
     return " ".join([str(info.get("size")), *(f"{key}={info[key]}" for key in _VERSIONS if info.get(key))])
@@ -311,7 +308,3 @@ def _is_dead(held: Mapping[str, Any]) -> bool:
     except PermissionError:
         return False
     return False
-
-
-def _now() -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

@@ -1,4 +1,5 @@
-"""Reading `experiment.toml`: what is wrong in it is an InputError with the line and the key path."""
+"""Reading `experiment.toml`: what is wrong in it is an InputError with the line and the key path; and what a stage
+depends on of it, and of the user's files."""
 
 from __future__ import annotations
 
@@ -21,9 +22,6 @@ from .settings import Experiment
 from .tables import MODEL_PATTERN, TableError
 from .workspace import Workspace
 
-# Each folder with stages says in its `dependencies` which these are. They stand by name in the stage's manifest, and a
-# stage runs again where one of them is not as it was.
-
 SHAPING = {
     "base_url",
     "temperature",
@@ -37,7 +35,10 @@ SHAPING = {
 
 
 def tables(experiment: Experiment, *names: str, models: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The version, and every setting of the tables and models named: `TABLE.KEY` or `models.MODEL` to its value."""
+    """The version, and every setting of the tables and models named: `TABLE.KEY` or `models.MODEL` to its value.
+
+    They stand in a stage's manifest, and it runs again where one of them is not as it was.
+    """
     values: dict[str, Any] = {"ragassay": __version__}
     for name in names:
         for key, value in getattr(experiment, name).model_dump(mode="json").items():
@@ -55,13 +56,12 @@ def own_files(workspace: Workspace, *names: str | None) -> list[Path]:
 
 def own_modules(workspace: Workspace, *names: str) -> list[Path]:
     """The user's code that each `module:attribute` names: a file, or all files of a package in the corpus folder."""
-    return [path for name in names for path in _module_files(workspace.corpus, name.partition(":")[0])]
-
-
-def _module_files(corpus: Path, module: str) -> list[Path]:
-    path, package = corpus / module.replace(".", "/"), corpus / module.partition(".")[0]
-    inside = sorted(package.rglob("*.py")) if package.is_dir() else []
-    return inside or [path.with_name(f"{path.name}.py")]
+    found: list[Path] = []
+    for module in (name.partition(":")[0] for name in names):
+        path, package = workspace.corpus / module.replace(".", "/"), workspace.corpus / module.partition(".")[0]
+        inside = sorted(package.rglob("*.py")) if package.is_dir() else []
+        found += inside or [path.with_name(f"{path.name}.py")]
+    return found
 
 
 def load_experiment(path: Path) -> Experiment:

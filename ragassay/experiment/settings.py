@@ -185,17 +185,7 @@ class RunSettings(Table):
         return self
 
 
-@lru_cache(maxsize=8)
-def _variants(chunkings: tuple[Chunking, ...], retrievers: tuple[RetrieverSettings, ...]) -> Variants:
-    return Variants(chunkings, retrievers)
-
-
-def _has_provider(name: str) -> bool:
-    return re.match(MODEL_PATTERN, name) is not None and not is_own(name) and not Path(name).exists()
-
-
-def _has_batches(model: str) -> bool:
-    return model.split(":")[0] in {"openai", "anthropic"}
+_variants = lru_cache(maxsize=8)(Variants)
 
 
 def _not_taken(model: str, settings: ModelSettings) -> str | None:
@@ -239,7 +229,8 @@ class Experiment(Table):
             self.variants.named(self.search.baseline)
         if unused := sorted(set(self.models) - self.model_names()):
             raise ValueError(f'[models."{unused[0]}"] is a model that no table uses')
-        if wrong := sorted(name for name, own in self.models.items() if own.mode == "batch" and not _has_batches(name)):
+        in_batches = sorted(name for name, own in self.models.items() if own.mode == "batch")
+        if wrong := [name for name in in_batches if not name.startswith(("openai:", "anthropic:"))]:
             raise ValueError(f'[models."{wrong[0]}"] mode = "batch" is for models of openai: and anthropic:')
         for name, own in self.models.items():
             if wrong_one := _not_taken(name, own):
@@ -321,6 +312,7 @@ class Experiment(Table):
     def model_names(self) -> set[str]:
         """Every model that some stage would call."""
         writers = set(self.questions.quota) if self.questions.source != "own" else set()
+        rerankers = {one.rerank for one in self.retriever if one.rerank and re.match(MODEL_PATTERN, one.rerank)}
         return (
             writers
             | {self.answer.model, *self.judge.all_models}
@@ -328,7 +320,7 @@ class Experiment(Table):
             | ({self.evaluate.likelihood_model} if self.evaluate.likelihood_model else set())
             | {agent.model for agent in self.agent if agent.model}
             | {one.rewrite_model for one in self.retriever if one.rewrite_model}
-            | {one.rerank for one in self.retriever if one.rerank and _has_provider(one.rerank)}
+            | {name for name in rerankers if not is_own(name) and not Path(name).exists()}
             | self.servers()
         )
 

@@ -1,4 +1,4 @@
-"""`[questions]`: where the test set comes from, and how models write it."""
+"""Tables of `experiment.toml`: `[ingest]`, `[judge]`, `[models]` and `[questions]`, and what every table is."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ class Table(BaseModel):
 
 
 class IngestSettings(Table):
-    """kinds: of documents in the corpus folder, or passages alone, which are taken as they are from `corpus.jsonl`.
-    loader: `module:name`, what gives the documents in place of the folder. ocr: recognise the text of scanned PDFs.
+    """`[ingest]`. kinds: of documents in the corpus folder, or passages alone, which are taken as they are from
+    `corpus.jsonl`. loader: `module:name`, what gives the documents in place of the folder. ocr: recognise the text of
+    scanned PDFs.
     """
 
     reader: Literal["auto", "pdfium", "pypdf"] = "auto"

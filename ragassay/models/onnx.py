@@ -3,6 +3,9 @@
 Tokens, truncation, batches by length, pooling and normalisation stay those of sentence-transformers. In float32 the
 vectors are torch's up to the rounding of the half precision in which they are kept (`docs/scale.md` has the largest
 difference measured), so both are kept under one identity; 8-bit weights give others, under an identity of their own.
+
+sentence-transformers reaches ONNX Runtime through optimum, which does not work with transformers 5; so the network is
+exported by torch, its layers are fused by ONNX Runtime's own tool, and it takes the place of torch's forward pass.
 """
 
 from __future__ import annotations
@@ -25,12 +28,9 @@ import numpy as np
 from ..arrays import Singles
 from ..errors import InputError, MissingExtra
 from ..experiment.settings import Backend
-from ..files import digest_json
+from ..files import digest_json, user_cache
 from ..text import plain
 from .encoders import Encoder
-
-# sentence-transformers reaches ONNX Runtime through optimum, which does not work with transformers 5; so the network is
-# exported by torch, its layers are fused by ONNX Runtime's own tool, and it takes the place of torch's forward pass.
 
 FORMAT = 1
 """Part of the name under which a network is kept; to be raised when it is exported in another way."""
@@ -93,7 +93,7 @@ def network_file(encoder: Any, *, int8: bool) -> Path:
     with one scale for each output.
     """
     network = encoder[0].model
-    folder = _home() / _key(network, int8)
+    folder = user_cache() / "ragassay" / "networks" / _key(network, int8)
     file = folder / "network.onnx"
     if not file.is_file():
         _onnxruntime()
@@ -202,11 +202,6 @@ def _whole_folder(folder: Path) -> Iterator[Path]:
                 raise
     finally:
         shutil.rmtree(made, ignore_errors=True)
-
-
-def _home() -> Path:
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache).expanduser() / "ragassay" / "networks"
 
 
 def _key(network: Any, int8: bool) -> str:

@@ -16,6 +16,10 @@ from ..files import digest_json, first_problem
 from ..prompts import Message
 from ..records import Usage
 
+if TYPE_CHECKING:
+    from langchain_core.messages import AIMessage
+    from langchain_core.messages.ai import UsageMetadata
+
 KEY_VERSION = 1
 """Changing this, or anything that enters a key, throws away every reply that was paid for."""
 
@@ -127,7 +131,7 @@ def read_reply(request: Request, body: Body) -> Reply:
         return _read_logprobs(body)
     refusal = _message(body).get("refusal")
     if refusal:
-        return Reply(error=f"{REFUSED}: {_short(refusal)}")
+        return Reply(error=f"{REFUSED}: {str(refusal)[:200]}")
     text = _content(body)
     if not text.strip():
         return Reply(error="the reply is empty")
@@ -218,8 +222,7 @@ def _choice(body: Body) -> dict[str, Any]:
 
 
 def _message(body: Body) -> dict[str, Any]:
-    message = _choice(body).get("message")
-    return message if isinstance(message, dict) else {}
+    return _table(_choice(body).get("message"))
 
 
 def _content(body: Body) -> str:
@@ -234,10 +237,6 @@ def _unfenced(text: str) -> str:
     return text
 
 
-def _short(text: object) -> str:
-    return str(text)[:200]
-
-
 def response_format(request: Request) -> dict[str, Any]:
     """OpenAI's `response_format` for the request's schema, strict."""
     if request.schema is None:
@@ -246,11 +245,8 @@ def response_format(request: Request) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": request.schema.__name__, "strict": True, "schema": schema}}
 
 
-if TYPE_CHECKING:
-    from langchain_core.messages import AIMessage
-    from langchain_core.messages.ai import UsageMetadata
-
 TOP_LOGPROBS = 20
+"""How many of the likeliest tokens are asked for and kept."""
 
 
 def body_of_completion(reply: Mapping[str, Any], model: str, tokens: Sequence[str] = ()) -> Body:
@@ -272,7 +268,8 @@ def body_of_completion(reply: Mapping[str, Any], model: str, tokens: Sequence[st
 
 def body_of_reply(reply: AIMessage, model: str) -> Body:
     """What is kept of a LangChain message."""
-    metadata, text = reply.response_metadata, _text(reply)
+    metadata, called = reply.response_metadata, reply.tool_calls
+    text = json.dumps(called[0]["args"], ensure_ascii=False) if called else str(reply.text)
     stop = metadata.get("stop_reason")
     body = _body(text, (text or "refused") if stop == "refusal" else None, stop)
     body["model"] = metadata.get("model_name") or model
@@ -305,12 +302,6 @@ def _kept(entry: Mapping[str, Any], tokens: Sequence[str]) -> dict[str, Any]:
         if rank < TOP_LOGPROBS or str(top["token"]).strip().casefold() in wanted
     ]
     return {"token": entry["token"], "logprob": entry["logprob"], "top_logprobs": likeliest}
-
-
-def _text(reply: AIMessage) -> str:
-    if reply.tool_calls:
-        return json.dumps(reply.tool_calls[0]["args"], ensure_ascii=False)
-    return str(reply.text)
 
 
 def _tokens(usage: UsageMetadata) -> Tokens:

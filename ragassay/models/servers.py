@@ -1,10 +1,4 @@
-"""Scores of passages from any `/rerank` server: Cohere's, Jina's, vLLM's and Hugging Face's TEI.
-
-Cohere (v2), Jina and vLLM take `{model, query, documents, top_n}` and give `{results: [{index, relevance_score}]}`;
-what was charged is `meta.billed_units.search_units` at Cohere, `usage.total_tokens` at Jina and vLLM. TEI takes
-`{query, texts}`, 32 texts at most unless it is started otherwise, and gives `[{index, score}]`. Which one it is the
-first call tells: TEI answers the others' layout with status 422, that `texts` is missing.
-"""
+"""Servers of models that do not chat: those that embed, rerank, or say how likely a text is; and who is reachable."""
 
 from __future__ import annotations
 
@@ -132,7 +126,11 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 def check_reachable(model: str, settings: ModelSettings) -> None:
     """Raises InputError where nobody listens at the model's own address; nothing is asked of a provider's usual one."""
     address = base_url_of(model, settings)
-    if address and (why := why_unreachable(_models_url(model, address))):
+    if not address:
+        return
+    path = "/v1/models" if provider_of(model) == "anthropic" else "/models"
+    parts = urlsplit(address)
+    if why := why_unreachable(f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}{path}"):
         problem = f"{model}: nobody answers at {plain(address)} ({why})"
         raise InputError(problem, remedy="start the server there, or correct its base_url")
 
@@ -166,12 +164,6 @@ def served_models(base_url: str) -> list[str]:
         raise InputError(f"no model is found at {plain(base_url)} ({why})", remedy=remedy) from None
 
 
-def _models_url(model: str, address: str) -> str:
-    path = "/v1/models" if provider_of(model) == "anthropic" else "/models"
-    parts = urlsplit(address)
-    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}{path}"
-
-
 def _get(url: str) -> bytes:
     """What is there. No key is sent."""
     with urllib.request.build_opener(_NoRedirect()).open(url, timeout=_WAIT_S) as response:
@@ -188,7 +180,9 @@ def _why(reason: object) -> str | None:
     return None
 
 
-RERANK_SERVER_PREFIX = "rerank:"
+RERANK = "rerank:"
+"""What the name of a model on a rerank server begins with."""
+
 TEXTS_PER_SEARCH = 100
 """What Cohere bills as one search."""
 
@@ -215,7 +209,14 @@ def check_rerank_server(model: str, settings: ModelSettings) -> None:
 
 
 class RerankServer:
-    """The model `rerank:NAME` at its base_url; for several threads. Raises InputError as `check_rerank_server` does."""
+    """The model `rerank:NAME` at its base_url, on any `/rerank` server: Cohere's, Jina's, vLLM's or Hugging Face's TEI.
+
+    Cohere (v2), Jina and vLLM take `{model, query, documents, top_n}` and give `{results: [{index, relevance_score}]}`;
+    what was charged is `meta.billed_units.search_units` at Cohere, `usage.total_tokens` at Jina and vLLM. TEI takes
+    `{query, texts}`, 32 texts at most unless it is started otherwise, and gives `[{index, score}]`. Which one it is the
+    first call tells: TEI answers the others' layout with status 422, that `texts` is missing.
+    For several threads. Raises InputError as `check_rerank_server` does.
+    """
 
     def __init__(self, model: str, settings: ModelSettings) -> None:
         check_rerank_server(model, settings)
@@ -227,20 +228,18 @@ class RerankServer:
         """The reply in Cohere's layout, of any server. Raises what `JsonServer.post` does."""
         if not self._takes_texts:
             try:
-                return self._ask_documents(query, texts)
+                name = self.model.removeprefix(RERANK)
+                body = {"model": name, "query": query, "documents": list(texts), "top_n": len(texts)}
+                reply = self._server.post("/rerank", body)
+                return reply if isinstance(reply, dict) else {"results": reply}
             except Exception as error:
-                if not _wants_texts(error):
+                said = str(getattr(getattr(error, "response", None), "text", ""))
+                if getattr(error, "status_code", None) not in {400, 422} or "texts" not in said:
                     raise
                 self._takes_texts = True
-        return self._ask_texts(query, texts)
+        return self._ask_tei(query, texts)
 
-    def _ask_documents(self, query: str, texts: Sequence[str]) -> dict[str, Any]:
-        name = self.model.removeprefix(RERANK_SERVER_PREFIX)
-        body = {"model": name, "query": query, "documents": list(texts), "top_n": len(texts)}
-        reply = self._server.post("/rerank", body)
-        return reply if isinstance(reply, dict) else {"results": reply}
-
-    def _ask_texts(self, query: str, texts: Sequence[str]) -> dict[str, Any]:
+    def _ask_tei(self, query: str, texts: Sequence[str]) -> dict[str, Any]:
         """As many calls as TEI takes; each text is scored by itself there."""
         results = list[dict[str, Any]]()
         for start in range(0, len(texts), _TEI_TEXTS):
@@ -248,12 +247,6 @@ class RerankServer:
             reply = self._server.post("/rerank", {"query": query, "texts": part, "truncate": True})
             results += [{"index": start + row["index"], "relevance_score": row["score"]} for row in reply]
         return {"results": results}
-
-
-def _wants_texts(error: Exception) -> bool:
-    """Whether the server refused the layout of the others as TEI does."""
-    said = str(getattr(getattr(error, "response", None), "text", ""))
-    return getattr(error, "status_code", None) in {400, 422} and "texts" in said
 
 
 def scores_of(reply: dict[str, Any], n: int) -> list[float]:

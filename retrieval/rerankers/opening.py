@@ -23,8 +23,8 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_text
 from ragassay.models.encoders import check_pair_scorer
 from ragassay.models.endpoint import PROVIDERS, check_model
-from ragassay.models.servers import RERANK_SERVER_PREFIX as PREFIX
 from ragassay.models.servers import (
+    RERANK,
     TEXTS_PER_SEARCH,
     RerankServer,
     check_reachable,
@@ -56,13 +56,13 @@ def kind_of(name: str) -> Kind:
     """What a reranker's name stands for. Raises InputError for a provider that does not exist."""
     if Path(name).is_dir() or not re.match(MODEL_PATTERN, name):
         return "cross-encoder"
-    if name.startswith(PREFIX):
+    if name.startswith(RERANK):
         return "server"
     if is_own(name):
         return "python"
     if name.partition(":")[0] in PROVIDERS:
         return "listwise"
-    known = f"{PREFIX}NAME, {':…, '.join(PROVIDERS)}:…, python:module:name"
+    known = f"{RERANK}NAME, {':…, '.join(PROVIDERS)}:…, python:module:name"
     raise InputError(f"'{plain(name)}' names no reranker", remedy=f"write {known}, or a cross-encoder's name")
 
 

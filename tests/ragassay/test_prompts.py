@@ -1,4 +1,4 @@
-"""A prompt of the user's own: whatever its template does wrong is one sentence with its file."""
+"""Prompts of the user's own, said in one sentence with their file; and how many passages fit into one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from ragassay.errors import InputError
-from ragassay.prompts import Message, Prompt
+from ragassay.prompts import Message, Prompt, count_tokens, how_many_fit, passage_tokens
+from ragassay.records import Passage
 
 
 def prompt(folder: Path, text: str) -> Prompt:
@@ -51,3 +52,15 @@ def test_a_template_of_another_file(tmp_path: Path):
 def test_the_line_of_a_mistake_counts_from_the_top_of_the_file(tmp_path: Path):
     with pytest.raises(InputError, match=r"mine.md:4: is not a Jinja2 template"):
         prompt(tmp_path, "Judge.\n\n## User\n{% if %}\n")
+
+
+@pytest.mark.parametrize(
+    ("tokens", "limit", "n"),
+    [([3, 4, 5], 12, 3), ([3, 4, 5], 11, 2), ([3, 9, 1], 5, 1), ([9, 1], 5, 0), ([], 5, 0), ([5], 5, 1)],
+)
+def test_the_passages_up_to_the_one_that_crosses_the_limit_fit(tokens: list[int], limit: int, n: int) -> None:
+    assert how_many_fit(tokens, limit) == n
+
+
+def test_a_passage_takes_its_title_and_its_text() -> None:
+    assert passage_tokens(Passage(id="p", title="Idle mode", text="It sleeps.")) == count_tokens("Idle mode It sleeps.")

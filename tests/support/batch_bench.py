@@ -1,8 +1,7 @@
-"""Questions put through a batch API: what the tests of batch mode ask, in this process or one that is killed."""
+"""Questions put through a batch API: what the tests of batch mode ask."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -55,9 +54,3 @@ def make_caller(
 def ask(caller: Caller, model: str, n: int) -> list[Reply]:
     """Grades of `n` texts."""
     return caller.ask([Batch("relevance", model, tuple(request(f"text {at}") for at in range(n)))])[0]
-
-
-if __name__ == "__main__":
-    where, name, url, count = sys.argv[1:]
-    replies = ask(make_caller(Path(where), name, url), name, int(count))
-    print(sum(reply.error is None for reply in replies))

@@ -1,4 +1,4 @@
-"""OpenAI's Batch API: https://platform.openai.com/docs/guides/batch (files of at most 50,000 requests and 200 MB)."""
+"""Anthropic's Message Batches and OpenAI's Batch API, each as a `BatchProvider`."""
 
 from __future__ import annotations
 
@@ -17,15 +17,14 @@ from ...models.providers import anthropic_client, anthropic_content, of_status, 
 from ...models.requests import BATCH_TIER, TOP_LOGPROBS, Request, response_format
 from ...text import plain, without_keys
 from ..reply_cache import body_of_message
-from .provider import NO_BATCH_API, BatchLine, Item, Limits, Prepared, Standing, gone, no_batch_api
-
-# At most 100,000 requests or 256 MB a batch; results come when all of it has ended, in any order.
+from .provider import BatchLine, Item, Limits, Prepared, Standing, gone, having_batches
 
 if TYPE_CHECKING:
     from anthropic import Anthropic
     from anthropic.types.messages import MessageBatch
+    from openai import OpenAI
+    from openai.types import Batch
 
-LIMITS = Limits(100_000, 256_000_000)
 _STATUS = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -42,14 +41,15 @@ _STATUS = {
 
 
 class AnthropicBatches:
-    """The batches of one model. Its methods raise what the SDK raises, InputError for a batch that is not known."""
+    """The batches of one model at Anthropic; results come when all of a batch has ended, in any order.
+
+    Its methods raise what the SDK raises, InputError for a batch that is not known.
+    """
+
+    limits = Limits(100_000, 256_000_000)
 
     def __init__(self, model: str, settings: ModelSettings, base_url: str | None) -> None:
         self._model, self._settings, self._base_url = model, settings, base_url
-
-    @property
-    def limits(self) -> Limits:
-        return LIMITS
 
     @cached_property
     def _client(self) -> Anthropic:
@@ -62,7 +62,6 @@ class AnthropicBatches:
         return int(Endpoint(self._model, self._settings).chat().max_tokens)  # type: ignore[attr-defined]
 
     def line(self, key: str, request: Request, shared: int = 0) -> dict[str, Any]:
-        """The request as a direct call would make it."""
         content = anthropic_content(request.messages, shared)
         params: dict[str, Any] = {
             "model": self._model.split(":", 1)[1],
@@ -82,15 +81,9 @@ class AnthropicBatches:
 
     def prepare(self, file: Path) -> Prepared:
         """Ask for the newest batch: batches carry no name, and the one before tells which came after."""
-        from anthropic import APIStatusError
-
         del file
-        try:
+        with having_batches(self._model, self._base_url):
             return Prepared(newest=next((batch.id for batch in self._client.messages.batches.list(limit=1)), None))
-        except APIStatusError as error:
-            if error.status_code in NO_BATCH_API:
-                raise no_batch_api(self._model, self._base_url, error.status_code) from None
-            raise
 
     def create(self, file: Path, line: BatchLine) -> str:
         del line
@@ -134,20 +127,13 @@ class AnthropicBatches:
         if result["type"] == "succeeded":
             return Item(key, body=body_of_message(result["message"]) | BATCH_TIER)
         if result["type"] == "errored":
-            return Item(key, error=self._error(result.get("error") or {}))
+            response = result.get("error") or {}
+            error = response.get("error") or response
+            kind, said = str(error.get("type")), _short(error.get("message"))
+            return Item(key, error=of_status(_STATUS.get(kind, 500), f"{plain(kind)}: {said}", self._model))
         return Item(key, error=ProviderError(f"the request {result['type']}", retryable=result["type"] == "expired"))
 
-    def _error(self, response: dict[str, Any]) -> RagassayError:
-        error = response.get("error") or response
-        kind, said = str(error.get("type")), plain(without_keys(" ".join(str(error.get("message")).split())))[:300]
-        return of_status(_STATUS.get(kind, 500), f"{plain(kind)}: {said}", self._model)
 
-
-if TYPE_CHECKING:
-    from openai import OpenAI
-    from openai.types import Batch
-
-OPENAI_LIMITS = Limits(50_000, 200_000_000)
 _ENDED = {"completed", "failed", "expired", "cancelled"}
 _NAME = "ragassay"
 """The key of a batch's metadata under which its name on our record stands."""
@@ -155,14 +141,15 @@ _A_DAY_S = 86_400
 
 
 class OpenAIBatches:
-    """The batches of one model. Its methods raise what the SDK raises, InputError for a batch that is not known."""
+    """The batches of one model at OpenAI (https://platform.openai.com/docs/guides/batch), or a server that has them.
+
+    Its methods raise what the SDK raises, InputError for a batch that is not known.
+    """
+
+    limits = Limits(50_000, 200_000_000)
 
     def __init__(self, model: str, settings: ModelSettings, base_url: str | None) -> None:
         self._model, self._settings, self._base_url = model, settings, base_url
-
-    @property
-    def limits(self) -> Limits:
-        return OPENAI_LIMITS
 
     @cached_property
     def _client(self) -> OpenAI:
@@ -170,8 +157,7 @@ class OpenAIBatches:
         return openai_client(key, self._base_url, self._settings.timeout_s)
 
     def line(self, key: str, request: Request, shared: int = 0) -> dict[str, Any]:
-        """The request as a direct call would make it; what is shared is cached without a mark."""
-        del shared
+        del shared  # what is shared is cached without a mark
         body: dict[str, Any] = {
             "model": self._model.split(":", 1)[1],
             "messages": [{"role": message.role, "content": message.content} for message in request.messages],
@@ -190,16 +176,8 @@ class OpenAIBatches:
 
     def prepare(self, file: Path) -> Prepared:
         """Upload the requests."""
-        from openai import APIStatusError
-
-        try:
-            with file.open("rb") as stream:
-                uploaded = self._client.files.create(file=(f"ragassay-{file.name}", stream), purpose="batch")
-        except APIStatusError as error:
-            if error.status_code in NO_BATCH_API:
-                raise no_batch_api(self._model, self._base_url, error.status_code) from None
-            raise
-        return Prepared(uploaded.id)
+        with having_batches(self._model, self._base_url), file.open("rb") as stream:
+            return Prepared(self._client.files.create(file=(f"ragassay-{file.name}", stream), purpose="batch").id)
 
     def create(self, file: Path, line: BatchLine) -> str:
         del file

@@ -1,4 +1,7 @@
-"""What a provider's batch API is to a run: files of requests, handed in and asked after, and results item by item."""
+"""What a provider's batch API is to a run: files of requests, handed in and asked after, and results item by item.
+
+And the record of them, `batches.jsonl` in the results folder.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,10 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from pydantic import ValidationError
 
@@ -20,18 +24,16 @@ from ...records import Record
 from ...text import plain
 from ..reply_cache import drop_torn_line, whole_lines
 
-# A line is added for each step of a batch and the last one counts: `planned` (nothing sent), `ready` (nothing left to
-# do before it is created), `submitted`, then the provider's own words (`validating`, `in_progress`, `completed`, …),
-# and at the end `collected` (its results are in the reply cache), `refused` (the provider took none of it), `dropped`
-# (it
-# never reached the provider) or `another's` (what was found in its place was not ours).
-
 CLOSED = {"collected", "refused", "dropped", "another's"}
 
 
 class BatchLine(Record):
-    """A line of `batches.jsonl`.
+    """A line of `batches.jsonl`: one is added for each step of a batch, and the last one counts.
 
+    state: `planned` (nothing sent), `ready` (nothing left to do before it is created), `submitted`, then the provider's
+    own words (`validating`, `in_progress`, `completed`, …), and at the end `collected` (its results are in the reply
+    cache), `refused` (the provider took none of it), `dropped` (it never reached the provider) or `another's` (what was
+    found in its place was not ours).
     name: of the batch and its request file; digest: SHA-256 of its sorted keys, n how many; at: seconds since 1970;
     newest: the provider's newest batch before it; batch, input_file: the provider's ids.
     """
@@ -175,11 +177,13 @@ class Prepared:
 class BatchProvider(Protocol):
     """OpenAI's Batch API or Anthropic's Message Batches. Every method but `line` may raise what the SDK raises."""
 
-    @property
-    def limits(self) -> Limits: ...
+    limits: ClassVar[Limits]
 
     def line(self, key: str, request: Request, shared: int = 0) -> dict[str, Any]:
-        """The line of the request file; `custom_id` is the key, `shared` as in prompt_cache."""
+        """The request as a direct call would make it, for the request file; `custom_id` is the key.
+
+        shared: how many characters of the first user message others begin with too.
+        """
         ...
 
     def prepare(self, file: Path) -> Prepared:
@@ -218,14 +222,19 @@ def files_within(lines: Sequence[tuple[str, str]], limits: Limits) -> Iterator[l
         yield part
 
 
-NO_BATCH_API = frozenset({404, 405, 501})
-"""HTTP statuses by which a server says that it has nothing at the batch API's address."""
-
-
-def no_batch_api(model: str, base_url: str | None, status: int) -> InputError:
-    """The error for a server, above all one of a user's own `base_url`, that takes no batches."""
-    where = f"the server at {plain(base_url)}" if base_url else "the provider"
-    return InputError(f"{model}: {where} has no batch API (status {status})", remedy='set mode = "direct"')
+@contextmanager
+def having_batches(model: str, base_url: str | None) -> Iterator[None]:
+    """Raises InputError where a server, above all one of a user's own `base_url`, says inside that it has nothing at
+    the batch API's address (HTTP status 404, 405 or 501)."""
+    try:
+        yield
+    except Exception as error:
+        status = getattr(error, "status_code", None)
+        if status not in {404, 405, 501}:
+            raise
+        where = f"the server at {plain(base_url)}" if base_url else "the provider"
+        said = f"{model}: {where} has no batch API (status {status})"
+        raise InputError(said, remedy='set mode = "direct"') from None
 
 
 def gone(model: str, batch: str) -> InputError:

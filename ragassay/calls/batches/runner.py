@@ -1,6 +1,6 @@
 """A model's requests through its provider's batch API: handed in, waited for, collected, and what failed asked again.
 
-Every step is on record (log.py) before the next is taken, so that a run killed at any moment collects what it has
+Every step is on record (a BatchLine) before the next is taken, so that a run killed at any moment collects what it has
 handed in and hands in nothing twice.
 """
 
@@ -12,13 +12,13 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 
 from ...errors import BudgetSpent, InputError, ProviderError, RagassayError
-from ...experiment.tables import ModelSettings
 from ...files import json_line
 from ...models.endpoint import base_url_of, provider_of
 from ...models.requests import Body, Request
 from ...prompts import reply_tokens
 from ..direct import PATIENCE, Desk
 from ..register import Job, cost_of, guess_usd
+from .apis import AnthropicBatches, OpenAIBatches
 from .provider import BatchLine, BatchLog, BatchProvider, Item, Limits, Standing, files_within
 
 
@@ -57,7 +57,9 @@ class BatchRunner:
         self._model, self._base_url = model, base_url_of(model, settings)
         self._desk, self._log, self._keep = desk, log, keep
         self._retries, self._poll_s = desk.register.experiment.run.retries, settings.poll_s
-        self.provider = batches_of(model, settings, self._base_url)
+        api: type[AnthropicBatches | OpenAIBatches]
+        api = AnthropicBatches if provider_of(model) == "anthropic" else OpenAIBatches
+        self.provider: BatchProvider = api(model, settings, self._base_url)
         self._wanted: Mapping[str, Wanted] = {}
         self._pending: set[str] = set()
         self._under_way: list[_UnderWay] = []
@@ -251,17 +253,6 @@ class BatchRunner:
             self._failed[key] = error
 
 
-def batches_of(model: str, settings: ModelSettings, base_url: str | None) -> BatchProvider:
-    """The batch API behind an `openai:` or `anthropic:` model."""
-    if provider_of(model) == "anthropic":
-        from .apis import AnthropicBatches
-
-        return AnthropicBatches(model, settings, base_url)
-    from .apis import OpenAIBatches
-
-    return OpenAIBatches(model, settings, base_url)
-
-
 class _Creation:
     """Hands a batch in; at a second try it first looks whether the first got through without an answer."""
 
@@ -286,7 +277,9 @@ class BatchRounds:
 
         Raises what BatchRunner.run raises.
         """
-        runner, register, failed = self._runner(model), self._desk.register, dict[str, ProviderError]()
+        if model not in self._runners:
+            self._runners[model] = BatchRunner(model, self._desk, self._log, partial(self._keep, model))
+        runner, register, failed = self._runners[model], self._desk.register, dict[str, ProviderError]()
         while jobs:
             wanted: dict[str, Wanted] = {}
             left = []
@@ -303,11 +296,6 @@ class BatchRounds:
                 self._desk.finish(job)
             jobs = left
             failed = runner.run(wanted) if wanted else {}
-
-    def _runner(self, model: str) -> BatchRunner:
-        if model not in self._runners:
-            self._runners[model] = BatchRunner(model, self._desk, self._log, partial(self._keep, model))
-        return self._runners[model]
 
     def _wanted(self, runner: BatchRunner, key: str, job: Job, request: Request) -> Wanted:
         text = json_line(runner.provider.line(key, request, self._desk.beginnings.shared(job)))

@@ -17,7 +17,7 @@ from typing import IO, Any, NamedTuple
 from pydantic import ValidationError
 
 from ...errors import InputError, MissingExtra
-from ...files import digest_file, naming, read_json, write_json
+from ...files import digest_file, naming, read_json, user_cache, write_json
 from ...records import Record
 from ...text import plain
 
@@ -92,8 +92,7 @@ def _path(name: str) -> Path:
     match = _NAME.fullmatch(name)
     if not match or ".." in name:
         raise InputError(f"'{plain(name)}' names no model on the hub", remedy="give local:hf:OWNER/REPO/FILE.gguf")
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    home = Path(os.environ.get("HF_HOME") or Path(cache) / "huggingface").expanduser()
+    home = Path(os.environ.get("HF_HOME") or user_cache() / "huggingface").expanduser()
     return home / "ragassay" / match[1] / match[2]
 
 

@@ -26,13 +26,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
+from ...cores import usable_cores
 from ...errors import InputError, MissingExtra
 from ...experiment.tables import ModelSettings
 from ...text import plain
 from .fetch import fetched
-
-# llama.cpp's own conversion allows white space between any two tokens, which a small model fills until its context is
-# full. What a grammar cannot say (patterns, formats, wide ranges) is left to the check of the reply.
 
 STRING_CHARS = 600
 """The longest string, in characters, where the schema sets no `maxLength`."""
@@ -43,7 +41,6 @@ ARRAY_ITEMS = 20
 _CHAR = r'[^"\\\x00-\x1F\x7F] | "\\" ["\\/nt]'
 _DIGITS = 9
 _ENUMERATED = 100
-_NUMERIC = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 Schema = Mapping[str, Any]
 
@@ -51,6 +48,8 @@ Schema = Mapping[str, Any]
 def grammar_for(schema: Schema) -> str:
     """The GBNF grammar of the compact JSON texts that fit `schema`, one rule a line, `root` first.
 
+    llama.cpp's own conversion allows white space between any two tokens, which a small model fills until its context is
+    full. What a grammar cannot say (patterns, formats, wide ranges) is left to the check of the reply.
     Objects carry all their properties, in the schema's order. Raises ValueError for what has no strict grammar: a
     schema without a type, or an object of unnamed properties.
     """
@@ -155,7 +154,10 @@ class _Grammar:
 
 
 def _integer(schema: Schema) -> str:
-    low, high = _whole_bounds(schema)
+    bounds = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+    minimum, maximum, above, below = (schema.get(key) for key in bounds)
+    low = int(minimum) if minimum is not None else int(above) + 1 if above is not None else None
+    high = int(maximum) if maximum is not None else int(below) - 1 if below is not None else None
     if low is not None and high is not None and high - low < _ENUMERATED:
         return _either(_json_literal(value) for value in range(low, high + 1))
     sign = "" if low is not None and low >= 0 else '"-"? '
@@ -166,13 +168,6 @@ def _number(schema: Schema) -> str:
     low = schema.get("minimum", schema.get("exclusiveMinimum"))
     sign = "" if low is not None and low >= 0 else '"-"? '
     return f'{sign}("0" | [1-9] [0-9]{{0,{_DIGITS - 1}}}) ("." [0-9]{{1,{_DIGITS}}})?'
-
-
-def _whole_bounds(schema: Schema) -> tuple[int | None, int | None]:
-    minimum, maximum, above, below = (schema.get(key) for key in _NUMERIC)
-    low = int(minimum) if minimum is not None else int(above) + 1 if above is not None else None
-    high = int(maximum) if maximum is not None else int(below) - 1 if below is not None else None
-    return low, high
 
 
 def _either(options: Iterable[str]) -> str:
@@ -311,16 +306,12 @@ def _settings(model: str, path: Path, settings: ModelSettings) -> dict[str, Any]
         "model": str(path.resolve()),
         "alias": model.removeprefix("local:").replace(",", "_"),
         "context_tokens": settings.context_tokens,
-        "threads": settings.threads or max(1, _processors() // 2),
+        "threads": settings.threads or max(1, usable_cores() // 2),
         "cache_ram_mib": settings.cache_ram_mib,
         "max_tokens": settings.max_tokens or _MAX_TOKENS,
         "seed": _SEED,
         "parent": os.getpid(),
     }
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _spawn(said: IO[bytes]) -> subprocess.Popen[bytes]:

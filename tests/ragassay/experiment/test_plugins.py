@@ -1,4 +1,4 @@
-"""Code of others: what packages bring is asked for by name, and the user's own leaves nothing of the process changed."""
+"""Code of others: what packages bring is asked for by name, and the user's own leaves the process as it was."""
 
 from __future__ import annotations
 

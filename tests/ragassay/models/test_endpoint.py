@@ -1,4 +1,4 @@
-"""How tokens are drawn: what each provider is sent, and what is refused where a provider has no such parameter."""
+"""What each provider is sent, what is refused where it has no such parameter, and what is returned."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from langchain_openai import ChatOpenAI
 from support.loopback.behaviours import reply
 from support.loopback.server import ScriptedServer
 
@@ -15,7 +17,7 @@ from ragassay.calls.register import input_line
 from ragassay.errors import InputError
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.tables import ModelSettings
-from ragassay.models.endpoint import Endpoint
+from ragassay.models.endpoint import Endpoint, plain_chat_openai
 from ragassay.models.requests import Request, request_key
 from ragassay.prompts import Message
 
@@ -83,3 +85,25 @@ def test_a_requests_own_temperature_goes_before_the_models_and_is_in_the_key(mon
             assert server.requests[0].body["temperature"] == 0.7
     keys = [request_key(model, None, ModelSettings(temperature=0.7), ASKED), request_key(model, None, settings, warm)]
     assert keys[0] == keys[1] != request_key(model, None, settings, ASKED)
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"logprobs": True, "top_logprobs": 20, "max_tokens": 1},
+    {"seed": 3, "extra_body": {"response_format": {"type": "json_object"}}},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("model", ["gpt-4o", "o3"])
+def test_the_request_is_the_one_of_langchain(model: str, options: dict[str, Any]):
+    asked = [("system", "Be brief."), ("user", "Hello, Zoë."), ("assistant", "Hello."), ("user", "Again.")]
+    with ScriptedServer("openai", [reply("Hello.")]) as server:
+        made = {"model": model, "base_url": server.base_url, "api_key": "secret", "temperature": 0.0}
+        made |= {"use_responses_api": False}
+        assert ChatOpenAI(**made).bind(**options).invoke(asked).content == "Hello."
+        given = plain_chat_openai()(**made).completion(asked, options)
+        theirs, ours = server.requests
+    assert given["choices"][0]["message"]["content"] == "Hello."
+    assert ours.body == theirs.body and ours.headers["authorization"] == theirs.headers["authorization"]
+    assert [message["role"] for message in ours.body["messages"]][1:] == ["user", "assistant", "user"]

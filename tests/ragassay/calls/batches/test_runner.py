@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
-import subprocess
-import sys
 from collections import Counter
 from itertools import pairwise
+from multiprocessing import get_context
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,13 +19,11 @@ from support.batch_bench import Grade, ask, make_caller, request
 from support.loopback.batch_server import BatchServer, Outcome
 from support.loopback.behaviours import Behaviour, prose, refusal, reply, status, token_probabilities
 from support.loopback.server import ScriptedServer
-from support.places import ROOT, TESTS
 from support.results_folder import experiment, results_folder
 from support.schema_replies import reply_to
 from support.small_corpus import make_corpus
 
-from ragassay.calls.batches import apis as anthropic_batches
-from ragassay.calls.batches import apis as openai_batches
+from ragassay.calls.batches.apis import AnthropicBatches, OpenAIBatches
 from ragassay.calls.batches.provider import Limits, files_within
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
@@ -37,6 +34,7 @@ from ragassay.progress import StderrProgress
 
 Provider = Literal["openai", "anthropic"]
 both = pytest.mark.parametrize("provider", ["openai", "anthropic"])
+APIS = {"openai": OpenAIBatches, "anthropic": AnthropicBatches}
 GOOD = {"reason": "it says so", "label": 2}
 
 
@@ -241,17 +239,18 @@ def test_killed_at_any_moment_a_run_collects_what_it_paid_for_and_hands_in_nothi
     model = f"{provider}:m"
     answer = lambda times, body: prose() if body["messages"][-1]["content"] == "text 3" else reply(GOOD)  # noqa: E731
     with BatchServer(provider, answer) as server:
-        command = [sys.executable, "-m", "support.batch_bench", str(tmp_path), model, server.base_url, "6"]
-        paths = os.pathsep.join([str(TESTS), str(ROOT)])
-        child = subprocess.Popen(command, env=os.environ | {"PYTHONPATH": paths})
+        run = lambda: ask(make_caller(tmp_path, model, server.base_url), model, 6)  # noqa: E731
+        child = get_context("fork").Process(target=run)
 
         def kill(what: str) -> None:
             if what == at:
-                child.send_signal(signal.SIGKILL)
-                child.wait()
+                child.kill()
+                wait([child.sentinel])
 
         server.before_answering = kill
-        assert child.wait(timeout=60) == -signal.SIGKILL
+        child.start()
+        child.join(timeout=60)
+        assert child.exitcode == -signal.SIGKILL
         server.before_answering = lambda what: None
         replies = ask(make_caller(tmp_path, model, server.base_url), model, 6)
         assert len(set(server.handed_in)) == len(server.handed_in) == 7, "six, and one that did not parse"
@@ -298,7 +297,7 @@ def test_ours_is_found_behind_anothers_of_the_same_size_and_not_handed_in_again(
 def test_batches_of_one_size_whose_answers_were_lost_are_told_apart(
     tmp_path: Path, provider: Provider, first: Any, second: Any, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(openai_batches if provider == "openai" else anthropic_batches, "LIMITS", Limits(2, 10**6))
+    monkeypatch.setattr(APIS[provider], "limits", Limits(2, 10**6))
     model = f"{provider}:m"
     with BatchServer(provider) as server:
         server.faults = {"POST batches": [first, second]}
@@ -311,9 +310,9 @@ def test_batches_of_one_size_whose_answers_were_lost_are_told_apart(
 
 @both
 def test_files_keep_to_the_providers_limits(tmp_path: Path, provider: Provider, monkeypatch: pytest.MonkeyPatch):
-    module = openai_batches if provider == "openai" else anthropic_batches
-    assert {"openai": Limits(50_000, 200 * 10**6), "anthropic": Limits(100_000, 256 * 10**6)}[provider] == module.LIMITS
-    monkeypatch.setattr(module, "LIMITS", Limits(3, 10**6))
+    stated = {"openai": Limits(50_000, 200 * 10**6), "anthropic": Limits(100_000, 256 * 10**6)}
+    assert APIS[provider].limits == stated[provider]
+    monkeypatch.setattr(APIS[provider], "limits", Limits(3, 10**6))
     with BatchServer(provider) as server:
         replies = ask(make_caller(tmp_path, f"{provider}:m", server.base_url), f"{provider}:m", 8)
         assert [len(batch.requests) for batch in server.batches.values()] == [3, 3, 2]

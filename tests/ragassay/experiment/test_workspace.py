@@ -1,4 +1,4 @@
-"""What a stage runs again for: settings that shape what it makes, and the passages it reads."""
+"""What a stage runs again for: settings that shape what it makes, and passages it reads; how much is handed over."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ragassay.experiment.settings import EvaluateSettings
 from ragassay.experiment.tables import IngestSettings, ModelSettings
-from ragassay.experiment.workspace import digest_passages
+from ragassay.experiment.workspace import digest_passages, handed_over
 
 
 @pytest.mark.parametrize(
@@ -54,3 +56,12 @@ def test_changed_passages_have_another_digest_each_chunking_its_own(tmp_path: Pa
     times = iter(range(1, 9))
     first, second, third = write("one", "two"), write("1", "two"), write("1", "2")
     assert first[0] != second[0] == third[0] and first[1] == second[1] != third[1]
+
+
+@given(st.lists(st.integers(0, 50), max_size=10), st.integers(0, 120), st.integers(1, 12))
+def test_as_many_as_fit_is_the_longest_beginning(lengths: list[int], tokens: int, k: int):
+    ranking = [f"p{i}" for i in range(len(lengths))]
+    n = handed_over(ranking, None, tokens, lambda passage: lengths[int(passage[1:])])
+    assert sum(lengths[:n]) <= tokens
+    assert n == len(lengths) or sum(lengths[: n + 1]) > tokens
+    assert handed_over(ranking, k, None, len) == min(k, len(lengths))

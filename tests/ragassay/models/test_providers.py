@@ -1,8 +1,10 @@
-"""What prompts have in common: found, marked for Anthropic, counted and priced."""
+"""Providers: what prompts have in common is found, marked and priced; no call goes further than the address given."""
 
 from __future__ import annotations
 
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any, Literal
 
 import pytest
@@ -10,11 +12,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.batch_bench import make_caller, request
 from support.loopback.batch_server import BatchServer
-from support.loopback.behaviours import reply
+from support.loopback.behaviours import Behaviour, reply
 from support.loopback.server import ScriptedServer
 
+from ragassay.calls.batches.apis import AnthropicBatches, OpenAIBatches
+from ragassay.cli import main
+from ragassay.errors import InputError
 from ragassay.experiment.tables import ModelSettings
-from ragassay.models.providers import SHARED_CHARACTERS, anthropic_content, cost_usd, in_turn, shared_beginnings
+from ragassay.models.endpoint import Endpoint
+from ragassay.models.providers import (
+    SHARED_CHARACTERS,
+    anthropic_content,
+    cost_usd,
+    explain,
+    in_turn,
+    shared_beginnings,
+)
 from ragassay.models.requests import Batch, Request
 from ragassay.prompts import Message
 
@@ -133,3 +146,83 @@ def test_listed_prices_of_the_cache_and_of_batches():
         assert whole is not None and cost_usd(model, none, 10_000, 1000, batch=True) == pytest.approx(whole / 2)
     own = ModelSettings(prices_usd_per_million={"input": 2.0, "output": 4.0})
     assert cost_usd("openai:mine", own, 10, 10, 5) == pytest.approx(60e-6), "cached as the input where nothing is said"
+
+
+PATHS = {"openai": "/v1/chat/completions", "anthropic": "/v1/messages"}
+REQUEST = Request((Message("user", "a secret of the house"),))
+
+
+@pytest.fixture(autouse=True)
+def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.setenv(name, "key-of-the-house")
+
+
+def sent_on(status: int, to: str) -> Behaviour:
+    return Behaviour(status=status, headers=(("Location", to),))
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+@pytest.mark.parametrize("provider", list(PATHS))
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_redirect_to_another_host_is_not_followed(provider: str, status: int, host: str):
+    path = PATHS[provider]
+    with ScriptedServer(provider, [reply("yes")]) as other:
+        there = f"http://{host}:{other.port}"
+        with ScriptedServer(provider, [sent_on(status, there + path + "?key=abcdefgh")]) as server:
+            endpoint = Endpoint(f"{provider}:m", ModelSettings(base_url=server.base_url))
+            with pytest.raises(Exception) as caught:
+                endpoint.call(REQUEST)
+            assert len(server.requests) == 1
+    error = explain(caught.value, "a:m")
+    assert isinstance(error, InputError)
+    said = f"a:m: the server at http://127.0.0.1:{server.port} sends calls on to {there}, and nothing was sent there; "
+    assert str(error) == said + "write that address as base_url if it is the right one"
+    assert not other.requests
+
+
+@pytest.mark.parametrize("provider", list(PATHS))
+def test_a_redirect_on_the_same_host_is_followed(provider: str):
+    moved = PATHS[provider] + "?moved=1"
+    with ScriptedServer(provider, [sent_on(307, moved), reply("yes")]) as server:
+        body = Endpoint(f"{provider}:m", ModelSettings(base_url=server.base_url)).call(REQUEST)
+        assert body["choices"][0]["message"]["content"] == "yes"
+        assert [request.path for request in server.requests][1] == moved
+
+
+class _SendsOn(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.send_response(307)
+        self.send_header("Location", "http://elsewhere.example/v1")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        pass
+
+
+def test_batches_do_not_follow_either(tmp_path: Path):
+    file = tmp_path / "requests.jsonl"
+    file.write_text("{}\n")
+    with HTTPServer(("127.0.0.1", 0), _SendsOn) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        anthropic = AnthropicBatches("anthropic:m", ModelSettings(), address)
+        openai = OpenAIBatches("openai:m", ModelSettings(), f"{address}/v1")
+        for create in (lambda: anthropic.create(file, None), lambda: openai.prepare(file)):  # type: ignore[arg-type]
+            with pytest.raises(Exception) as caught:
+                create()
+            assert "sends calls on to http://elsewhere.example, and" in str(explain(caught.value, "a:m"))
+        server.shutdown()
+
+
+def test_a_run_ends_with_that_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+    from support.small_corpus import make_corpus
+
+    monkeypatch.chdir(tmp_path)
+    with ScriptedServer("openai", [sent_on(308, "https://elsewhere.example/v1/chat/completions")]) as server:
+        corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url, retries=0)
+        assert main(["run", str(corpus)]) == 2
+    assert "openai:m: the server at http://127.0.0.1" in (err := capsys.readouterr().err)
+    assert "sends calls on to https://elsewhere.example, and nothing was sent there; write" in err

@@ -105,8 +105,8 @@ def test_without_onnx_runtime_auto_is_torch_and_its_name_needs_the_extra(
 
 def test_onnx_runtime_sends_nothing_and_keeps_no_mark_of_the_device(tiny: str, tmp_path: Path) -> None:
     code = (
-        "import sys; from ragassay.models import compiled, encoders;"
-        "compiled.compiled(encoders.load_encoder(sys.argv[1]), 'tiny', 'onnx')"
+        "import sys; from ragassay.models.encoders import load_encoder; from ragassay.models.onnx import compiled;"
+        "compiled(load_encoder(sys.argv[1]), 'tiny', 'onnx')"
     )
     environment = {
         "XDG_CACHE_HOME": str(tmp_path),

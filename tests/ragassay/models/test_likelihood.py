@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support import tiny_models
 
-from ragassay.models.likelihood import load_causal
+from ragassay.models.likelihood import load_causal, of_text
 
 
 @pytest.fixture(scope="module")
@@ -30,3 +30,18 @@ def test_what_is_longer_than_the_window_is_scored_whole_with_half_a_window_befor
 
 def test_a_models_own_marker_in_a_text_is_only_letters(gpt) -> None:
     assert len(load_causal(f"transformers:{gpt}").logprobs("", "a<|endoftext|>")) == len("<|endoftext|>")
+
+
+def test_where_the_text_begins_among_tokens_that_are_not_spelt_as_they_stand() -> None:
+    logprobs = [None, -1.0, -2.0, -3.0]
+    assert of_text(["a", " b", " c", "d"], logprobs, "a b ", "cd") == [-2.0, -3.0]
+    assert of_text(["<s>", "a ", "b", "c"], logprobs, "a ", "bc") == [-2.0, -3.0]
+    assert of_text(["\ufffd", "\ufffd", " b", "c"], logprobs, "😀 ", "bc") == [-2.0, -3.0]
+    with pytest.raises(ValueError, match="do not spell"):
+        of_text(["\ufffd", "\ufffd", " b", "\ufffd"], logprobs, "😀 ", "b😀")
+
+
+@pytest.mark.parametrize("one", [float("-inf"), float("nan"), None, True, "-1"])
+def test_a_token_of_the_text_without_a_number_is_an_error(one: object) -> None:
+    with pytest.raises(ValueError, match="a log-probability that is no number"):
+        of_text(["a", " b", " c"], [None, -1.0, one], "a ", "b c")
