@@ -258,9 +258,14 @@ def _in_document(piece: Mapping[str, Any], documents: Documents) -> Span:
     form = frozenset(piece)
     if form == OFFSETS:
         return Span(piece["doc"], piece["start"], piece["end"])
+    doc = piece["doc"]
     if form == QUOTE:
-        return _of_quote(piece["doc"], piece["quote"], documents)
-    return _of_pages(piece["doc"], piece["first_page"], piece["last_page"], documents)
+        return _of_quote(doc, piece["quote"], documents)
+    for page in (piece["first_page"], piece["last_page"]):
+        if not documents.has_page(doc, page):
+            remedy = "name pages that are there; one left out by exclude_pages, or that cannot be read, is not"
+            raise InputError(f"page {page} of {plain(doc)} is not in pages.jsonl", remedy=remedy)
+    return documents.of_pages(doc, piece["first_page"], piece["last_page"])
 
 
 def _of_quote(doc: str, quote: str, documents: Documents) -> Span:
@@ -271,14 +276,6 @@ def _of_quote(doc: str, quote: str, documents: Documents) -> Span:
         remedy = "copy it from its text in pages.jsonl, or give the pages"
         raise InputError(f"the quote “{shown}” does not stand in {plain(doc)}", remedy=remedy)
     return span
-
-
-def _of_pages(doc: str, first: int, last: int, documents: Documents) -> Span:
-    for page in (first, last):
-        if not documents.has_page(doc, page):
-            remedy = "name pages that are there; one left out by exclude_pages, or that cannot be read, is not"
-            raise InputError(f"page {page} of {plain(doc)} is not in pages.jsonl", remedy=remedy)
-    return documents.of_pages(doc, first, last)
 
 
 RELEVANT = 1
@@ -318,7 +315,10 @@ def read_evidence(queries: Path, pages: Path, corpus: Path, qrels: Path | None =
         query, given = str(value.get("_id", value.get("id"))), given_pieces(value, queries, line)
         evidence = merged(_span(piece, f"evidence {n}: ", texts, queries, line) for n, piece in enumerate(given, 1))
         if not evidence and qrels:
-            evidence = _of_labels(query, labelled.get(query, {}), texts, qrels)
+            relevant = [name for name, label in labelled.get(query, {}).items() if label >= RELEVANT]
+            evidence = merged(
+                _span({"passage": name}, "", texts, qrels, _line_of(query, name, qrels)) for name in relevant
+            )
         if evidence:
             found[query] = evidence
     return found
@@ -336,11 +336,6 @@ def in_several_places(queries: Path, pages: Path) -> list[str]:
     named = ", ".join(list(dict.fromkeys(found))[:_NAMED]) + (", …" if len(set(found)) > _NAMED else "")
     some = "1 quote stands" if len(found) == 1 else f"{len(found)} quotes stand"
     return [f"evidence: {some} in several places of a document ({named}), of which the first counts; quote more words"]
-
-
-def _of_labels(query: str, labels: Mapping[str, int], texts: _Texts, path: Path) -> Evidence:
-    relevant = [name for name, label in labels.items() if label >= RELEVANT]
-    return merged(_span({"passage": name}, "", texts, path, _line_of(query, name, path)) for name in relevant)
 
 
 def _span(piece: Mapping[str, Any], which: str, texts: _Texts, path: Path, line: int | None) -> Span:

@@ -18,7 +18,7 @@ from ragassay.errors import InputError
 from ragassay.experiment.tables import MODEL_PATTERN, ModelSettings
 from ragassay.files import first_problem
 from ragassay.models.encoders import OFFLINE_MODEL, check_encoder
-from ragassay.models.endpoint import PROVIDERS, provider_of
+from ragassay.models.endpoint import provider_of, providers
 from ragassay.models.servers import served_models, why_unreachable
 from ragassay.text import listed, plain
 
@@ -103,7 +103,7 @@ def _check_address(base_url: str) -> None:
 
 def _named(model: str, base_url: str | None) -> Chosen:
     """The model for everything; at an address a name without its provider is that of an OpenAI-compatible server."""
-    name = f"openai:{model}" if base_url and model.partition(":")[0] not in PROVIDERS else model
+    name = f"openai:{model}" if base_url and model.partition(":")[0] not in providers() else model
     if provider_of(name) in {"local", "file"} and base_url:
         raise InputError(f"--base-url goes with openai: and anthropic:, not with {plain(name)}", remedy="leave it out")
     if not _is_name(name):

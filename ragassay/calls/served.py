@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -187,7 +186,8 @@ class ServerCalls:
     def _work(self, call: ServerCall[T], n: int) -> tuple[ServerCall[T], T | Failed]:
         """Make one call. Raises BudgetSpent at the limit, InputError where every call would fail."""
         desk, costs = self._desk, list[float | None]()
-        desk.budget.claim(partial(self._guess, call))
+        settings = self._settings(call.model)
+        desk.budget.claim(lambda: served_cost_usd(call.model, settings, call.tokens, call.searches({})))
         try:
             got = self._ask(call, costs)
         except ProviderError as error:
@@ -249,9 +249,6 @@ class ServerCalls:
 
     def _cost(self, row: ServerCallRow) -> float | None:
         return served_cost_usd(row.model, self._settings(row.model), row.input_tokens, row.searches)
-
-    def _guess(self, call: ServerCall[T]) -> float | None:
-        return served_cost_usd(call.model, self._settings(call.model), call.tokens, call.searches({}))
 
     def _settings(self, model: str) -> ModelSettings:
         return self._desk.register.settings(model)

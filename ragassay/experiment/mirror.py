@@ -117,7 +117,10 @@ class Mirror:
                 del state[name]
             for name in sorted(here, key=_manifests_first, reverse=True):
                 if name not in state or state[name]["here"] != here[name]:
-                    state[name] = {"here": here[name], "there": self._upload(name)}
+                    self._write(name, self.folder / name)
+                    self._files.invalidate_cache()
+                    there = _version(self._files.info(f"{self._root}/{name}"))
+                    state[name] = {"here": here[name], "there": there}
                     self._keep(state)
             self._keep(state)
 
@@ -185,11 +188,6 @@ class Mirror:
             os.replace(part, path)
         finally:
             part.unlink(missing_ok=True)
-
-    def _upload(self, name: str) -> str:
-        self._write(name, self.folder / name)
-        self._files.invalidate_cache()
-        return _version(self._files.info(f"{self._root}/{name}"))
 
     def _write(self, name: str, content: Path | bytes) -> None:
         target = f"{self._root}/{name}"

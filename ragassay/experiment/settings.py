@@ -188,12 +188,11 @@ class RunSettings(Table):
 _variants = lru_cache(maxsize=8)(Variants)
 
 
-def _not_taken(model: str, settings: ModelSettings) -> str | None:
-    """The first parameter that is set and that the model's provider does not have: Anthropic has no seed."""
-    unknown: tuple[str, ...] = ("seed", "presence_penalty") if model.startswith("anthropic:") else ()
-    if model.startswith("rerank:"):
-        unknown = ("temperature", "top_p", "seed", "presence_penalty", "max_tokens")
-    return next((name for name in unknown if getattr(settings, name) is not None), None)
+_NOT_TAKEN = {
+    "anthropic": ("seed", "presence_penalty"),
+    "rerank": ("temperature", "top_p", "seed", "presence_penalty", "max_tokens"),
+}
+"""Parameters that a provider does not have."""
 
 
 class Experiment(Table):
@@ -221,8 +220,10 @@ class Experiment(Table):
         names = self.agent_names()
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"two agents are named '{twice[0]}'")
-        if is_served(self.retrieval.embedding):
-            self._check_cuts_here()
+        cut_by_ours = (one for one in self.chunking if one.by == "semantic" and not one.embedding)
+        if is_served(self.retrieval.embedding) and (cut := next(cut_by_ours, None)):
+            said = f"chunking '{cut.name}' needs embedding, a model for this machine: [retrieval]'s is on a server"
+            raise TableError(said, "chunking", cut.name)
         if self.search and not self.retriever:
             raise ValueError("[search] screens what [[retriever]] tables say, and there is none")
         if self.search and self.search.baseline:
@@ -233,8 +234,9 @@ class Experiment(Table):
         if wrong := [name for name in in_batches if not name.startswith(("openai:", "anthropic:"))]:
             raise ValueError(f'[models."{wrong[0]}"] mode = "batch" is for models of openai: and anthropic:')
         for name, own in self.models.items():
-            if wrong_one := _not_taken(name, own):
-                raise ValueError(f'[models."{name}"] models of {name.split(":")[0]}: take no {wrong_one}; leave it out')
+            provider = name.split(":")[0]
+            if extra := next((key for key in _NOT_TAKEN.get(provider, ()) if getattr(own, key) is not None), None):
+                raise ValueError(f'[models."{name}"] models of {provider}: take no {extra}; leave it out')
         if self.retrieval.engine != "opensearch" and (self.opensearch.filter or self.opensearch.index):
             raise ValueError('opensearch.filter and opensearch.index go with retrieval.engine = "opensearch"')
         if self.retrieval.engine != "opensearch" and self.retrieval.url:
@@ -242,12 +244,6 @@ class Experiment(Table):
         if self.questions.source != "own" and not self.questions.quota:
             raise ValueError('questions.quota must name the models that write questions (or set source = "own")')
         return self
-
-    def _check_cuts_here(self) -> None:
-        """A semantic chunking without an embedding has [retrieval]'s, which must not be a server's."""
-        if served := next((one for one in self.chunking if one.by == "semantic" and not one.embedding), None):
-            said = f"chunking '{served.name}' needs embedding, a model for this machine: [retrieval]'s is on a server"
-            raise TableError(said, "chunking", served.name)
 
     def built_in_agents(self) -> tuple[tuple[str, str, str], ...]:
         """(agent name, retriever, kind) of the built-in variants: `bm25-rag`, `hybrid-rag-fusion`, …"""

@@ -314,14 +314,11 @@ def make_agents(
         except ValueError as error:
             raise TableError(f"agent '{one.name}': {error}", "agent", one.name) from None
         for variant in found:
-            name = own if len(found) == 1 else "-".join([own, *_parts(variant)])
+            part = variant.name.removeprefix(variant.table).strip("-") if variant else ""
+            name = own if len(found) == 1 else f"{own}-{part}"
             if len(name) > LONGEST_NAME:
                 said = f"agent '{name[:40]}…' has a name of {len(name)} characters"
                 raise TableError(f"{said}, and a file's can have {LONGEST_NAME}; shorten it", "agent", one.name)
             said = one.model or model
             made.append(TableAgent(name, variant, said, one.prompt, one.temperature, one.tokens))
     return tuple(made)
-
-
-def _parts(variant: Variant | None) -> list[str]:
-    return [variant.name.removeprefix(variant.table).strip("-")] if variant else []

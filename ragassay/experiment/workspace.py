@@ -36,7 +36,8 @@ def read_passages(path: Path, chunking: str = OURS) -> list[Passage]:
 
 def count_passages(path: Path) -> int:
     """How many passages [ingest] cut, which stand first. Raises InputError with the line."""
-    return sum(1 for _ in takewhile(_is_ours, (line for _, line in read_objects(path))))
+    lines = (line.get("metadata") for _, line in read_objects(path))
+    return sum(1 for _ in takewhile(lambda one: not (isinstance(one, dict) and "chunking" in one), lines))
 
 
 def count_by_chunking(path: Path) -> Counter[str]:
@@ -64,11 +65,6 @@ def _digest(path: Path, written_ns: int, size: int, chunkings: frozenset[str]) -
 def _chunking_in(line: dict[str, object]) -> str:
     metadata = line.get("metadata")
     return str(metadata.get("chunking", OURS)) if isinstance(metadata, dict) else OURS
-
-
-def _is_ours(line: dict[str, object]) -> bool:
-    metadata = line.get("metadata")
-    return not (isinstance(metadata, dict) and "chunking" in metadata)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Building the model that a name stands for: `openai:…`, `anthropic:…`, `local:…`, `file:…`.
+"""Building the model that a name stands for: `openai:…`, `anthropic:…`, `local:…`, `file:…`, or another package's.
 
 Keys are read from the environment here and nowhere else. Everything heavy is imported when a model is first called.
 """
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ..errors import InputError
 from ..experiment.mirror import tells
+from ..experiment.plugins import names_of, plugin
 from ..experiment.tables import ModelSettings
 from ..text import plain
 from .providers import HOOKS, anthropic_content, rate_limiter, staying_chat_anthropic
@@ -33,12 +34,35 @@ _LOCAL_TOP_LOGPROBS = 1000
 """llama.cpp gives the probabilities from before the grammar: 20 of them hold 79% of a small model's mass, 1000 99%."""
 
 
+class Provider:
+    """A provider that a package brings, under the entry point of its name in the group `ragassay.providers`.
+
+    key: the variable of the environment that holds its key, None where it needs none.
+    """
+
+    key: str | None = None
+
+    def chat(self, name: str, settings: ModelSettings) -> BaseChatModel:
+        """The LangChain chat model of a name, without retries of its own. What is heavy is imported in here."""
+        raise NotImplementedError
+
+
+def providers() -> list[str]:
+    """The names of all providers, ours and those that packages bring."""
+    return [*PROVIDERS, *names_of("providers")]
+
+
+def _brought(provider: str) -> type[Provider] | None:
+    return None if provider in PROVIDERS else plugin("providers", provider, Provider)
+
+
 def provider_of(model: str) -> str:
     """The part before the colon. Raises InputError for a provider that does not exist, or without a name behind it."""
     provider, _, name = model.partition(":")
-    if provider not in PROVIDERS or not name.strip():
-        problem = "has no name behind its provider" if provider in PROVIDERS else "has no known provider"
-        raise InputError(f"'{plain(model)}' {problem}", remedy=f"a model is named {':…, '.join(PROVIDERS)}:…")
+    known = provider in PROVIDERS or provider in providers()
+    if not known or not name.strip():
+        problem = "has no name behind its provider" if known else "has no known provider"
+        raise InputError(f"'{plain(model)}' {problem}", remedy=f"a model is named {':…, '.join(providers())}:…")
     return provider
 
 
@@ -56,10 +80,12 @@ def check_model(model: str, settings: ModelSettings) -> None:
     provider = provider_of(model)
     if told := tells(base_url_of(model, settings) or ""):
         raise InputError(f"{_ADDRESSES[provider]} holds {told}", remedy="write the address without it")
-    if provider in _KEYS and not settings.base_url and not os.environ.get(_KEYS[provider]):
+    brought = _brought(provider)
+    key = brought.key if brought else _KEYS.get(provider)
+    if key and not settings.base_url and not os.environ.get(key):
         raise InputError(
-            f"{model} needs a key and {_KEYS[provider]} is not set",
-            remedy=f"export {_KEYS[provider]}=…, or name another model in experiment.toml",
+            f"{model} needs a key and {key} is not set",
+            remedy=f"export {key}=…, or name another model in experiment.toml",
         )
     if provider == "local":
         from .local.model import check_local
@@ -89,19 +115,22 @@ class Endpoint:
         """
         if request.continuation:
             return self._echoing().score(request.messages[0].content, request.continuation)
-        if self.provider == "anthropic":
-            return self._call_anthropic(request, shared)
+        if self.provider == "anthropic" or self.provider not in PROVIDERS:
+            return self._invoke(request, shared)
         messages = [(message.role, message.content) for message in request.messages]
         chat = cast("PlainChatOpenAI", self.chat())
         return body_of_completion(chat.completion(messages, self._options(request)), self.model, request.tokens)
 
-    def _call_anthropic(self, request: Request, shared: int) -> Body:
+    def _invoke(self, request: Request, shared: int) -> Body:
+        """Ask as LangChain does, of whatever provider; only Anthropic's prompts are marked for its cache."""
         from langchain_core.messages import AIMessage
 
         chat: Any = self.chat()
         if request.schema:
             chat = chat.bind_tools([anthropic_tool(request)], tool_choice=request.schema.__name__)
-        reply = chat.invoke(list(anthropic_content(request.messages, shared)), **_own_temperature(request))
+        plain_content = [(message.role, message.content) for message in request.messages]
+        content = anthropic_content(request.messages, shared) if self.provider == "anthropic" else plain_content
+        reply = chat.invoke(content, **_own_temperature(request))
         if not isinstance(reply, AIMessage):
             raise TypeError(f"the model gave a {type(reply).__name__}")
         return body_of_reply(reply, self.model)
@@ -139,6 +168,8 @@ class Endpoint:
 
             self._server = start(self.model, self.settings)
             return _openai(name, self.settings, self._server.base_url, key="none", max_tokens=1024)
+        if brought := _brought(self.provider):
+            return brought().chat(name, self.settings)
         raise InputError(f"{self.model} is answered through files, not called")
 
     def _options(self, request: Request) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, ProviderError, RagassayError
-from ..experiment.tables import ModelSettings, Price
+from ..experiment.tables import ModelSettings
 from ..prompts import Message
 from ..text import plain, without_keys
 from .requests import Request
@@ -202,8 +202,11 @@ def cost_usd(
         return None
     provider, name = model.split(":", 1)
     cost: float | None = None
-    if settings.prices_usd_per_million:
-        cost = _own(settings.prices_usd_per_million, input_tokens, output_tokens, cached_tokens, written_tokens)
+    if prices := settings.prices_usd_per_million:
+        of_input = prices.get("input", 0.0)
+        of_cached, of_written = prices.get("cached_input", of_input), prices.get("cache_write", of_input)
+        parts = (input_tokens - cached_tokens - written_tokens) * of_input + output_tokens * prices.get("output", 0.0)
+        cost = (parts + cached_tokens * of_cached + written_tokens * of_written) / 1e6
     elif provider == "local":
         cost = 0.0
     elif provider in {"openai", "anthropic"} and not settings.base_url:
@@ -221,13 +224,6 @@ def served_cost_usd(
     if searches is None or ("input" in prices and input_tokens is None):
         return None
     return (searches * prices["search"] + (input_tokens or 0) * prices.get("input", 0.0)) / 1e6
-
-
-def _own(prices: Mapping[Price, float], inputs: int, outputs: int, cached: int, written: int) -> float:
-    of_input = prices.get("input", 0.0)
-    plain = inputs - cached - written
-    parts = plain * of_input + outputs * prices.get("output", 0.0)
-    return (parts + cached * prices.get("cached_input", of_input) + written * prices.get("cache_write", of_input)) / 1e6
 
 
 def _listed(provider: str, name: str, inputs: int, outputs: int, cached: int, written: int) -> float | None:

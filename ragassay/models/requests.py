@@ -270,7 +270,7 @@ def body_of_reply(reply: AIMessage, model: str) -> Body:
     """What is kept of a LangChain message."""
     metadata, called = reply.response_metadata, reply.tool_calls
     text = json.dumps(called[0]["args"], ensure_ascii=False) if called else str(reply.text)
-    stop = metadata.get("stop_reason")
+    stop = metadata.get("stop_reason") or metadata.get("finish_reason")
     body = _body(text, (text or "refused") if stop == "refusal" else None, stop)
     body["model"] = metadata.get("model_name") or model
     if reply.usage_metadata:

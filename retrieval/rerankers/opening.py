@@ -22,7 +22,7 @@ from ragassay.experiment.tables import MODEL_PATTERN
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_text
 from ragassay.models.encoders import check_pair_scorer
-from ragassay.models.endpoint import PROVIDERS, check_model
+from ragassay.models.endpoint import check_model, providers
 from ragassay.models.servers import (
     RERANK,
     TEXTS_PER_SEARCH,
@@ -60,9 +60,9 @@ def kind_of(name: str) -> Kind:
         return "server"
     if is_own(name):
         return "python"
-    if name.partition(":")[0] in PROVIDERS:
+    if name.partition(":")[0] in providers():
         return "listwise"
-    known = f"{RERANK}NAME, {':…, '.join(PROVIDERS)}:…, python:module:name"
+    known = f"{RERANK}NAME, {':…, '.join(providers())}:…, python:module:name"
     raise InputError(f"'{plain(name)}' names no reranker", remedy=f"write {known}, or a cross-encoder's name")
 
 

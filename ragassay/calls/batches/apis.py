@@ -247,14 +247,10 @@ class OpenAIBatches:
             return Item(key, body=body | BATCH_TIER)
         if isinstance(status, int) and status != 200:
             return Item(key, error=of_status(status, _short(_message(body)), self._model))
-        return Item(key, error=_unanswered(error))
-
-
-def _unanswered(error: Any) -> ProviderError:
-    """For a request that was never made: expired (worth another try), cancelled by a person, or anything else."""
-    code = error.get("code") if isinstance(error, dict) else None
-    said = _short(_message({"error": error}))
-    return ProviderError(f"{_short(code or 'error')}: {said}", retryable=code != "batch_cancelled")
+        # never made: expired (worth another try), cancelled by a person, or anything else
+        code, said = error.get("code") if isinstance(error, dict) else None, _short(_message({"error": error}))
+        unmade = ProviderError(f"{_short(code or 'error')}: {said}", retryable=code != "batch_cancelled")
+        return Item(key, error=unmade)
 
 
 def _message(body: Any) -> object:

@@ -10,15 +10,18 @@ from typing import Any
 
 import pytest
 from langchain_openai import ChatOpenAI
-from support.loopback.behaviours import reply
+from pydantic import BaseModel
+from support.loopback.behaviours import reply, truncated
 from support.loopback.server import ScriptedServer
+from support.plugin import Installed
+from support.plugin import plugin as plugin
 
 from ragassay.calls.register import input_line
 from ragassay.errors import InputError
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.tables import ModelSettings
-from ragassay.models.endpoint import Endpoint, plain_chat_openai
-from ragassay.models.requests import Request, request_key
+from ragassay.models.endpoint import Endpoint, check_model, plain_chat_openai, provider_of
+from ragassay.models.requests import Request, read_reply, request_key
 from ragassay.prompts import Message
 
 GIVEN = {"temperature": 0.0, "top_p": 0.5, "seed": 42, "presence_penalty": 0.5}
@@ -107,3 +110,38 @@ def test_the_request_is_the_one_of_langchain(model: str, options: dict[str, Any]
     assert given["choices"][0]["message"]["content"] == "Hello."
     assert ours.body == theirs.body and ours.headers["authorization"] == theirs.headers["authorization"]
     assert [message["role"] for message in ours.body["messages"]][1:] == ["user", "assistant", "user"]
+
+
+BROUGHT = """
+import os
+from ragassay.models.endpoint import Provider
+
+class Ours(Provider):
+    key = "OURS_API_KEY"
+
+    def chat(self, name, settings):
+        from langchain_openai import ChatOpenAI
+        return ChatOpenAI(model=name, base_url=settings.base_url, api_key="none", max_retries=0)
+"""
+
+
+class Yes(BaseModel):
+    yes: bool
+
+
+def test_a_package_brings_a_provider(plugin: Installed, monkeypatch: pytest.MonkeyPatch):
+    (plugin.folder / "ours_of_a_package.py").write_text(BROUGHT)
+    plugin.install(providers={"ours": "ours_of_a_package:Ours"})
+    monkeypatch.delenv("OURS_API_KEY", raising=False)
+    with pytest.raises(InputError, match="ours:m needs a key and OURS_API_KEY is not set"):
+        check_model("ours:m", ModelSettings())
+    with ScriptedServer("openai", [reply("Yes."), reply({"yes": True}), truncated()]) as server:
+        endpoint = Endpoint("ours:m", ModelSettings(base_url=server.base_url))
+        check_model("ours:m", endpoint.settings)
+        assert read_reply(ASKED, endpoint.call(ASKED)).text == "Yes."
+        fitted = replace(ASKED, schema=Yes)
+        assert read_reply(fitted, endpoint.call(fitted)).value == Yes(yes=True)
+        assert "cut off" in str(read_reply(fitted, endpoint.call(fitted)).error)
+        assert [message["content"] for message in server.requests[0].body["messages"]] == ["hällo"]
+    with pytest.raises(InputError, match="named openai:…, anthropic:…, local:…, file:…, ours:…"):
+        provider_of("other:m")
