@@ -1,4 +1,7 @@
-"""The kinds of documents that a corpus folder may hold, by what their names end in, and the packages they need."""
+"""The documents that are no PDFs, text, Markdown, HTML and DOCX: their kinds, and their text as pages and headings.
+
+They are converted in a worker process, so that no more of ragassay is imported here than its errors and bounds.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,6 @@ from typing import Any, NamedTuple
 
 from ragassay.cores import memory_limited, too_much
 from ragassay.errors import MissingExtra
-
-# Runs in a worker process, and imports nothing of ragassay, to start quickly.
 
 PAGE_CHARACTERS = 3000
 """About what a printed page holds."""
@@ -49,7 +50,9 @@ def paged(text: str, headings: Sequence[Heading] = ()) -> Converted:
     Each is cut as late as may be before a heading in its second half, or else between paragraphs, lines or words there.
     Raises UnreadableDocument for more than MOST_PAGES.
     """
-    starts = _starts(text, [heading.start for heading in headings])
+    starts, begins = [0], [heading.start for heading in headings]
+    while len(text) - starts[-1] > PAGE_CHARACTERS:
+        starts.append(_next_start(text, starts[-1], begins))
     pages = [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
     check_number(pages)
     outline = [(bisect_right(starts, one.start), one.level, one.title) for one in headings]
@@ -60,13 +63,6 @@ def check_number(pages: Sequence[str]) -> None:
     """Raises UnreadableDocument for more than MOST_PAGES."""
     if len(pages) > MOST_PAGES:
         raise UnreadableDocument(f"has more than {MOST_PAGES:,} pages; divide it")
-
-
-def _starts(text: str, headings: Sequence[int]) -> list[int]:
-    starts = [0]
-    while len(text) - starts[-1] > PAGE_CHARACTERS:
-        starts.append(_next_start(text, starts[-1], headings))
-    return starts
 
 
 def _next_start(text: str, start: int, headings: Sequence[int]) -> int:
@@ -133,11 +129,8 @@ def _headings(text: str) -> list[Heading]:
     ]
 
 
-# Deleted text of tracked changes is left out, inserted text and that of fields, controls and boxes is taken. Headers,
-# feet, comments and pictures are not.
-
 MOST_MEMBERS = 10_000
-MOST_BYTES = 300_000_000
+MOST_UNPACKED_BYTES = 300_000_000
 MOST_XML_BYTES = 60_000_000
 """Unpacked, of the whole and of one XML file in it: a tree takes some ten times as much memory."""
 
@@ -150,7 +143,11 @@ _ITEM = re.compile(r"list( bullet| number| paragraph)?( \d)?$", re.IGNORECASE)
 
 
 def convert_docx(path: str) -> Converted:
-    """Its text in Markdown. Raises UnreadableDocument for what is no DOCX, is encrypted, or unpacks to too much."""
+    """Its text in Markdown. Raises UnreadableDocument for what is no DOCX, is encrypted, or unpacks to too much.
+
+    Deleted text of tracked changes is left out, inserted text and that of fields, controls and boxes is taken. Headers,
+    feet, comments and pictures are not.
+    """
     _check_size(path)
     from docx import Document
     from docx.opc.exceptions import PackageNotFoundError
@@ -174,7 +171,7 @@ def _check_size(path: str) -> None:
         raise UnreadableDocument("is no DOCX, or one with a password; save a DOCX without one") from error
     sizes = [one.file_size for one in members]
     largest = max((one.file_size for one in members if one.filename.endswith((".xml", ".rels"))), default=0)
-    if len(members) > MOST_MEMBERS or sum(sizes) > MOST_BYTES or largest > MOST_XML_BYTES:
+    if len(members) > MOST_MEMBERS or sum(sizes) > MOST_UNPACKED_BYTES or largest > MOST_XML_BYTES:
         raise UnreadableDocument(f"unpacks to {sum(sizes) / 1e6:,.0f} MB in {len(members):,} files; divide it")
 
 
@@ -191,7 +188,8 @@ def _blocks(parent: Any, styles: dict[str, str]) -> Iterator[str]:
 
 def _paragraph(element: Any, styles: dict[str, str]) -> str:
     text = _text(element).strip()
-    style = _style(element, styles)
+    named = element.find(f"{_W}pPr/{_W}pStyle")
+    style = styles.get(named.get(f"{_W}val"), "") if named is not None else ""
     if not text or _CONTENTS.match(style):
         return ""
     if heading := _HEADING.match(style):
@@ -200,11 +198,6 @@ def _paragraph(element: Any, styles: dict[str, str]) -> str:
         return f"# {' '.join(text.split())}"
     numbered = element.find(f"{_W}pPr/{_W}numPr") is not None
     return f"- {text}" if numbered or (_ITEM.match(style) and style.lower() != "list paragraph") else text
-
-
-def _style(element: Any, styles: dict[str, str]) -> str:
-    named = element.find(f"{_W}pPr/{_W}pStyle")
-    return styles.get(named.get(f"{_W}val"), "") if named is not None else ""
 
 
 def _text(element: Any) -> str:
@@ -304,7 +297,7 @@ def _clean(soup: Any) -> None:
         picture.replace_with(str(picture.get("alt") or ""))
 
 
-CONVERT_MOST_BYTES = 50_000_000
+MOST_FILE_BYTES = 50_000_000
 MOST_MEMORY = 4_000_000_000
 """In bytes, while a document is converted."""
 
@@ -312,29 +305,17 @@ MOST_MEMORY = 4_000_000_000
 def convert(path: str, kind: str) -> Converted:
     """The pages and headings of the document. Raises UnreadableDocument."""
     try:
-        if Path(path).stat().st_size > CONVERT_MOST_BYTES:
-            raise UnreadableDocument(f"is larger than {CONVERT_MOST_BYTES / 1e6:.0f} MB; divide it")
+        if Path(path).stat().st_size > MOST_FILE_BYTES:
+            raise UnreadableDocument(f"is larger than {MOST_FILE_BYTES / 1e6:.0f} MB; divide it")
         with memory_limited(MOST_MEMORY):
-            return _convert(path, kind)
+            if kind == "docx":
+                return convert_docx(path)
+            ways = {"html": convert_html, "markdown": convert_markdown, "text": convert_text}
+            return ways[kind](Path(path).read_bytes())
     except OSError as error:
         raise UnreadableDocument(f"cannot be opened ({error.strerror or error})") from error
     except MemoryError as error:
         raise UnreadableDocument(too_much(MOST_MEMORY)) from error
-
-
-def _convert(path: str, kind: str) -> Converted:
-    if kind == "docx":
-        pass
-
-        return convert_docx(path)
-    data = Path(path).read_bytes()
-    if kind == "html":
-        pass
-
-        return convert_html(data)
-    pass
-
-    return convert_markdown(data) if kind == "markdown" else convert_text(data)
 
 
 PDF = "pdf"
@@ -363,10 +344,7 @@ def kind_of(name: str) -> str | None:
 
 def check_packages(kinds: Iterable[str]) -> None:
     """Raises MissingExtra where a package that some of the kinds need is not installed."""
-    lacking = sorted(kind for kind in set(kinds) if any(map(_missing, _NEEDS.get(kind, ()))))
+    needs = {kind: _NEEDS.get(kind, ()) for kind in set(kinds)}
+    lacking = sorted(k for k, modules in needs.items() if any(importlib.util.find_spec(m) is None for m in modules))
     if lacking:
         raise MissingExtra(f"reading {' and '.join(lacking)}", "documents")
-
-
-def _missing(module: str) -> bool:
-    return importlib.util.find_spec(module) is None

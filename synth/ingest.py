@@ -32,7 +32,7 @@ from .pdf.choice import AGREE, SOUND, Opened, Reading, check_ocr, open_documents
 from .pdf.process import SECONDS_PER_PAGE, SECONDS_TO_OPEN, PdfPool
 from .pdf.readers import ReaderName
 
-AS_SET = "as set"
+NOT_UTF8 = "its name is not UTF-8; rename it"
 
 Report = Callable[[int, int], None]
 
@@ -46,6 +46,17 @@ class ReaderTaken(Record):
     n_pages: int
     n_other: int
     n_unreadable: int
+
+
+class Unreadable(Record):
+    """A line of `unreadable.jsonl`: a document of which something, or everything, could not be read, and why.
+
+    `pages` are the pages (from 1) that could not be read, and are left out; none where the document cannot be opened.
+    """
+
+    doc: str
+    error: str
+    pages: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,7 +78,10 @@ def read_raw(workspace: Workspace, progress: Report | None = None) -> Read:
     experiment, settings = workspace.experiment, workspace.corpus / "experiment.toml"
     excluded = ExcludedPages(experiment.corpus.exclude_pages, settings)
     if experiment.ingest.loader:
-        return _loaded(load_documents(experiment.ingest.loader, workspace.corpus), excluded)
+        loaded = load_documents(experiment.ingest.loader, workspace.corpus)
+        document_ids(docs := tuple(one.doc for one in loaded))
+        excluded.check_documents(docs)
+        return Read(docs, tuple(_kept(one, excluded) for one in loaded))
     names = document_files(workspace)
     excluded.check_documents(names)
     if experiment.ingest.ocr:
@@ -78,13 +92,6 @@ def read_raw(workspace: Workspace, progress: Report | None = None) -> Read:
 def storable(name: str) -> str:
     """The file's name as text; what is not UTF-8 in it becomes a replacement character."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
-def _loaded(raw: Sequence[Raw], excluded: ExcludedPages) -> Read:
-    names = tuple(one.doc for one in raw)
-    document_ids(names)
-    excluded.check_documents(names)
-    return Read(names, tuple(_kept(one, excluded) for one in raw))
 
 
 def _kept(raw: Raw, excluded: ExcludedPages) -> Raw:
@@ -144,42 +151,26 @@ def _read_pdfs(
     if auto:
         readings = read_documents(pool, [one for one in opened if one.readable], wanted, language, progress)
     else:
-        readings = [Reading(tuple(pages), pool.reader, AS_SET) for pages in pool.read(wanted, progress)]
+        readings = [Reading(tuple(pages), pool.reader, "as set") for pages in pool.read(wanted, progress)]
     by_name = dict(zip(kept, readings, strict=True))
     raw = {
         name: Raw(name, "", one.probe, by_name[name].pages if name in by_name else ()) for name, one in probes.items()
     }
-    return raw, {name: _taken(name, reading) for name, reading in by_name.items()} if auto else {}
+    taken = {
+        name: ReaderTaken(
+            doc=name,
+            reader=reading.reader,
+            why=reading.why,
+            n_pages=len(reading.pages),
+            n_other=reading.n_other,
+            n_unreadable=sum(page.error is not None for page in reading.pages),
+        )
+        for name, reading in by_name.items()
+    }
+    return raw, taken if auto else {}
 
 
-def _taken(name: str, reading: Reading) -> ReaderTaken:
-    return ReaderTaken(
-        doc=name,
-        reader=reading.reader,
-        why=reading.why,
-        n_pages=len(reading.pages),
-        n_other=reading.n_other,
-        n_unreadable=sum(page.error is not None for page in reading.pages),
-    )
-
-
-NOT_UTF8 = "its name is not UTF-8; rename it"
-
-
-class Unreadable(Record):
-    """A line of `unreadable.jsonl`: a document of which something, or everything, could not be read, and why.
-
-    `pages` are the pages (from 1) that could not be read, and are left out; none where the document cannot be opened.
-    """
-
-    doc: str
-    error: str
-    pages: tuple[int, ...] = ()
-
-
-def ingest(
-    workspace: Workspace, progress: Callable[[int, int], None] | None = None, embed: Embed | None = None
-) -> StageOutcome:
+def ingest(workspace: Workspace, progress: Report | None = None, embed: Embed | None = None) -> StageOutcome:
     """Write `pages.jsonl`, `sections.jsonl`, `corpus.jsonl`, `unreadable.jsonl`, `suspicious-pages.jsonl`, and with
     "auto" `readers.jsonl`.
 
@@ -202,7 +193,11 @@ def ingest(
     if workspace.experiment.ingest.reader == "auto":
         write_records(workspace.readers, read.taken)
     notices = [plain(f"{bad.doc}: {bad.error}") for bad in failed]
-    notices += [plain(_said(one)) for one in read.taken if one.why not in (SOUND, AGREE)]
+    for one in read.taken:
+        if one.why not in (SOUND, AGREE):
+            other = "pypdf" if one.reader == "pdfium" else "pdfium"
+            some = f", {one.n_other} of {one.n_pages} pages with {other}" if one.n_other else ""
+            notices.append(plain(f"{one.doc}: read with {one.reader}{some}: {one.why}"))
     notices += [plain(f"{document.doc}: {document.hint}") for document in documents if document.hint]
     notices += [plain(notice) for notice in read.notices]
     return StageOutcome(tuple(notices), LEFT_OUT if failed else 0, n_passages, len(failed))
@@ -220,12 +215,6 @@ def _cut(workspace: Workspace, read: Read) -> list[Document]:
     cut = cut_documents(raw, settings, Cores(run.backend, run.scheduler), workspace.experiment.chunkings)
     documents = unnamed | {one.doc: document for one, document in zip(raw, cut, strict=True)}
     return [documents[name] for name in read.names]
-
-
-def _said(taken: ReaderTaken) -> str:
-    other = "pypdf" if taken.reader == "pdfium" else "pdfium"
-    some = f", {taken.n_other} of {taken.n_pages} pages with {other}" if taken.n_other else ""
-    return f"{taken.doc}: read with {taken.reader}{some}: {taken.why}"
 
 
 def _none_readable(corpus: Path, documents: Sequence[Document]) -> InputError:

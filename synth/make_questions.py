@@ -28,16 +28,16 @@ from .questions.sample import sample_queries, sample_sections
 from .questions.slots import Calls, Setup, Written, ledger
 from .questions.write import write_from_passages
 
-# Rejected ones leave before the set is drawn, so that others of the pool take their place. Edited ones get their text
-# after it was drawn, so that an edit changes nothing among the rest; they keep id and evidence. What the rules rejected
-# and a person accepts joins the set behind what was drawn, beyond the quotas, so that it changes nothing either.
-
-BY_HAND = "rejected by hand"
-
 
 @dataclass(frozen=True)
 class Edits:
-    """Question id to the decision that counts."""
+    """What people decided about questions: question id to the decision that counts.
+
+    Rejected ones leave before the set is drawn, so that others of the pool take their place. Edited ones get their text
+    after it was drawn, so that an edit changes nothing among the rest; they keep id and evidence. What the rules
+    rejected and a person accepts joins the set behind what was drawn, beyond the quotas, so that it changes nothing
+    either.
+    """
 
     by_id: Mapping[str, Edit]
 
@@ -47,9 +47,13 @@ class Edits:
 
     def sifted(self, sifted: Sifted) -> Sifted:
         """The pool without what was rejected by hand, which joins the rejected."""
-        gone = [query for query in sifted.kept if self._action(query) == "reject"]
-        rejected = [Rejected(text=q.text, metadata={**q.metadata, "id": q.id}, reason=self._why(q)) for q in gone]
-        return Sifted(tuple(self.without_rejected(sifted.kept)), (*sifted.rejected, *rejected)) if gone else sifted
+        rejected = list(sifted.rejected)
+        for query in sifted.kept:
+            if self._action(query) == "reject":
+                who = one_line(self.by_id[query.id].person)
+                reason = f"rejected by hand, by {who}" if who else "rejected by hand"
+                rejected.append(Rejected(text=query.text, metadata={**query.metadata, "id": query.id}, reason=reason))
+        return Sifted(tuple(self.without_rejected(sifted.kept)), tuple(rejected))
 
     def taken_in(self, sifted: Sifted) -> tuple[Sifted, list[Query]]:
         """What the rules rejected and a person accepted or edited, each once, and `sifted` without it.
@@ -72,21 +76,25 @@ class Edits:
 
     def notices(self, *known: Sequence[Query]) -> list[str]:
         """A sentence on edits whose question is in none of `known`: they change nothing. One on what was taken in."""
-        there = {query.id for queries in known for query in queries}
-        lost = sorted(id for id, one in self.by_id.items() if self._expects(id, one) and id not in there)
-        named = ", ".join(map(one_line, lost[:3])) + (", …" if len(lost) > 3 else "")
-        lines = f"question-edits.jsonl edits or takes in {_questions(len(lost))} not there ({named})"
-        return [*([lines] if lost else []), *_beyond(known)]
+        there = {query.id: query for queries in known for query in queries}
+        expected = {id for id, one in self.by_id.items() if one.action == "edit"}
+        expected |= {id for id, one in self.by_id.items() if one.action == "accept" and id.startswith("r-")}
+        notices = []
+        if lost := sorted(expected - there.keys()):
+            named = ", ".join(map(one_line, lost[:3])) + (", …" if len(lost) > 3 else "")
+            n = "1 question that is" if len(lost) == 1 else f"{len(lost):,} questions that are"
+            notices.append(f"question-edits.jsonl edits or takes in {n} not there ({named})")
+        if taken := sum("rejected_for" in query.metadata for query in there.values()):
+            n = "1 question that the rules had rejected is"
+            n = n if taken == 1 else f"{taken:,} questions that the rules had rejected are"
+            notices.append(f"{n} in the test set by hand, beyond the quotas")
+        return notices
 
     def _edited(self, query: Query) -> Query:
         one = self.by_id.get(query.id)
         if one is None or one.action != "edit" or one.text is None or one.text == query.text:
             return query
         return query.model_copy(update={"text": one.text, "metadata": {**query.metadata, "edited_from": query.text}})
-
-    def _expects(self, id: str, one: Edit) -> bool:
-        """Whether the decision changes nothing where its question is not there."""
-        return one.action == "edit" or (one.action == "accept" and id.startswith("r-"))
 
     def _taken(self, one: Rejected) -> Query | None:
         id, text = id_of_rejected(one.text, one.metadata), clean(one.text)
@@ -101,24 +109,10 @@ class Edits:
         one = self.by_id.get(query.id)
         return one.action if one else None
 
-    def _why(self, query: Query) -> str:
-        who = one_line(self.by_id[query.id].person)
-        return f"{BY_HAND}, by {who}" if who else BY_HAND
-
 
 def read_edits(path: Path) -> Edits:
     """The decisions; none without a file. Raises InputError with the line."""
     return Edits(question_edits.read_edits(path))
-
-
-def _questions(n: int) -> str:
-    return "1 question that is" if n == 1 else f"{n:,} questions that are"
-
-
-def _beyond(known: Sequence[Sequence[Query]]) -> list[str]:
-    n = len({query.id for queries in known for query in queries if "rejected_for" in query.metadata})
-    was = "1 question that the rules had rejected is" if n == 1 else f"{n:,} questions that the rules had rejected are"
-    return [f"{was} in the test set by hand, beyond the quotas"] if n else []
 
 
 @dataclass(frozen=True)
@@ -153,7 +147,9 @@ def make_questions(workspace: Workspace, caller: Caller, embed: Embed | None = N
     made = _Made(Written(), Sifted((), ()), (), ())
     notices: list[str] = []
     if source != "own":
-        experts, sections = _experts(workspace), read_records(workspace.sections, Section)
+        few_shot = workspace.experiment.questions.few_shot
+        experts = read_expert_questions(workspace.expert_questions, needed=few_shot > 0)
+        sections = read_records(workspace.sections, Section)
         made = _make(workspace, caller, embed, experts, sections, own, edits)
         notices = _notices(workspace, made, experts, sections)
     own = edits.without_rejected(own)
@@ -176,10 +172,6 @@ def _own(workspace: Workspace) -> tuple[list[Query], list[str]]:
     queries = read_own_queries(workspace.own_queries)
     read_evidence(workspace.own_queries, workspace.pages, workspace.passages)
     return queries, [*same_text(originals(queries)), *in_several_places(workspace.own_queries, workspace.pages)]
-
-
-def _experts(workspace: Workspace) -> tuple[ExpertQuestion, ...]:
-    return read_expert_questions(workspace.expert_questions, needed=workspace.experiment.questions.few_shot > 0)
 
 
 def _make(

@@ -50,6 +50,7 @@ def questions_settings(experiment: Experiment) -> dict[str, Any]:
 
 
 def _other_vectors(experiment: Experiment) -> dict[str, Any]:
+    """The backend, where it gives vectors of its own."""
     settings = experiment.retrieval
     return {"retrieval.embedding_backend": settings.embedding_backend} if settings.other_vectors else {}
 
@@ -185,7 +186,7 @@ QUESTIONS = Stage(
     settings=questions_settings,
     makes=lambda w: [
         *(w.pool, w.rejected, w.queries, w.ledger),
-        *([w.questions_check] if chooses(w.experiment) else []),
+        *chosen_check(w),
         *([w.roles] if _writes_roles(w.experiment) else []),
     ],
     run=_questions,

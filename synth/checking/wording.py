@@ -52,8 +52,8 @@ class Overlap(NamedTuple):
 def overlap(question: str, passage: str, language: str) -> Overlap:
     """What a question shares with a passage. language: ISO 639, for stems."""
     asked, there = tokens_of(question), tokens_of(passage)
-    matcher = SequenceMatcher(None, _small(there), _small(asked), autojunk=False)
-    match = matcher.find_longest_match()
+    small = ([token.casefold() for token in tokens] for tokens in (there, asked))
+    match = SequenceMatcher(None, *small, autojunk=False).find_longest_match()
     run = asked[match.b : match.b + match.size]
     content = shape_of(question, language).content
     n_wide = sum(map(is_wide, content))
@@ -68,10 +68,6 @@ def overlap(question: str, passage: str, language: str) -> Overlap:
         _joined(run),
         form_of(question) == "keywords",
     )
-
-
-def _small(tokens: list[str]) -> list[str]:
-    return [token.casefold() for token in tokens]
 
 
 def is_wide(token: str) -> bool:
@@ -113,7 +109,7 @@ def mojibake(text: str) -> str | None:
         return f"“{known.group()}”"
     found = [(run, meant) for run in _FOREIGN.findall(text) for meant in _meant(run) if not _closes(run)]
     n = sum(len(meant) for _, meant in found)
-    if any(_is_sure(run, meant) for run, meant in found) or n >= 2:
+    if n >= 2 or any(_SURE.match(meant) and run[0] in "ÂÃâÐÑØÙРСГ" for run, meant in found):
         return f"“{found[0][0]}”, which was “{found[0][1]}”"
     return None
 
@@ -136,10 +132,6 @@ def _bytes_of(run: str, page: str) -> bytes:
     return b"".join(bytes([ord(char)]) if 0x80 <= ord(char) < 0xA0 else char.encode(page) for char in run)
 
 
-def _is_sure(run: str, meant: str) -> bool:
-    return bool(_SURE.match(meant)) and run[0] in "ÂÃâÐÑØÙРСГ"
-
-
 def _closes(run: str) -> bool:
     """Whether a letter stands before a mark, which no second byte of its would be."""
     return unicodedata.category(run[1])[0] in "PZ" and run[0] not in "ÂÃâÐÑØÙ"
@@ -158,6 +150,7 @@ _GLYPHS = re.compile(r"\(cid:\d+\)|(?:/[A-Za-z]{1,6}\d{1,5}\s?){4,}")
 _APART = re.compile(r"(?<!\w)(?:[^\W\d_] ){5,}[^\W\d_](?!\w)")
 _UNSPEAKABLE = re.compile(r"(?<![\w-])(?=[a-z]{4,})[^aeiouyäöüáéíóúàèâêîôû\W\d_]+(?![\w-])")
 _LATIN_SMALL = re.compile(r"(?<![\w-])[a-z\u00df-\u00ff]{4,}(?![\w-])")
+"""Words of four small Latin letters at least, of which three, and most, without a vowel make no words."""
 
 
 def is_empty(text: str) -> bool:
@@ -178,13 +171,7 @@ def garbled(text: str) -> str | None:
         return f"has names of glyphs for letters: “{glyphs.group().strip()[:40]}”"
     if 2 * sum(map(len, _APART.findall(folded))) > len(folded):
         return "its words fall apart into letters"
-    return _no_words(folded)
-
-
-def _no_words(text: str) -> str | None:
-    """Small Latin letters, three words of four letters at least, most of which have no vowel."""
-    words = _LATIN_SMALL.findall(text)
-    unspoken = _UNSPEAKABLE.findall(text)
+    words, unspoken = _LATIN_SMALL.findall(folded), _UNSPEAKABLE.findall(folded)
     return "its letters make no words" if len(unspoken) >= 3 and 2 * len(unspoken) > len(words) else None
 
 
@@ -198,6 +185,9 @@ def leaning(text: str) -> str | None:
     return leans_on(" ".join(text.split()))
 
 
+_ONE = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": "CJK", "BOPOMOFO": "CJK", "IDEOGRAPHIC": "CJK"}
+
+
 def scripts_of(texts: Iterable[str]) -> Counter[str]:
     """How many letters of each script there are; the scripts of Japanese and Chinese are one."""
     letters = Counter[str]()
@@ -205,7 +195,8 @@ def scripts_of(texts: Iterable[str]) -> Counter[str]:
         letters.update(char for char in text if char.isalpha())
     found = Counter[str]()
     for letter, n in letters.items():
-        found[_script(letter)] += n
+        name = unicodedata.name(unicodedata.normalize("NFKC", letter)[0], "OTHER").split(" ")[0]
+        found[_ONE.get(name, name)] += n
     return found
 
 
@@ -216,11 +207,3 @@ def other_script(text: str, corpus: Mapping[str, int]) -> str | None:
         return None
     script, n = own.most_common(1)[0]
     return script if 2 * n > own.total() and corpus.get(script, 0) < PRESENT * total else None
-
-
-_ONE = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": "CJK", "BOPOMOFO": "CJK", "IDEOGRAPHIC": "CJK"}
-
-
-def _script(letter: str) -> str:
-    name = unicodedata.name(unicodedata.normalize("NFKC", letter)[0], "OTHER").split(" ")[0]
-    return _ONE.get(name, name)

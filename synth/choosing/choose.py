@@ -20,10 +20,6 @@ from ..questions.slots import shares
 from .features import Array, Features, Passages, Sample, distances, energy_distance, features_of, people
 from .told_apart import questions_check
 
-# The kept set's energy distance to the target is, but for a constant, 2 mean(t) - mean(d), with t the distances to the
-# target and d those within the set; an exchange of one question changes it by a closed form, so all of them are weighed
-# at once.
-
 Ints = npt.NDArray[np.intp]
 
 SMALLEST = 1e-9
@@ -63,6 +59,10 @@ class Exchange:
     How many questions it has of each model and of each kind never changes. How well it is spread never gets worse:
     documents that nothing is asked about, the squares of how often each section is asked about, and how many blind
     questions there are too many or too few, in this order. Within that, its distance to the target falls.
+
+    The set's energy distance to the target is, but for a constant, 2 mean(t) - mean(d), with t the distances to the
+    target and d those within the set; an exchange of one question changes it by a closed form, so all of them are
+    weighed at once.
     """
 
     def __init__(self, points: Array, target: Sample, traits: Traits, chosen: Sequence[int], blind: int) -> None:
@@ -84,7 +84,9 @@ class Exchange:
             pass
 
     def _step(self, *, spread: bool) -> bool:
-        return self._one(spread) or self._two(spread)
+        """Do the best exchange of one question that leaves as many of each kind, or else of two; whether there was."""
+        singles = self._singles(self._traits.model, self._traits.kind)
+        return self._best(singles, self._worse([singles]), [singles], spread) or self._two(spread)
 
     def _singles(self, *traits: Ints) -> _Pairs:
         """Every exchange of a question for another one that is alike in the traits."""
@@ -97,13 +99,8 @@ class Exchange:
         apart = 2 / n**2 * (row_sums[into] - row_sums[out] - self._within[out, into])
         return _Pairs(out, into, nearer - apart)
 
-    def _one(self, spread: bool) -> bool:
-        """The best exchange of one question that leaves as many of each kind."""
-        singles = self._singles(self._traits.model, self._traits.kind)
-        return self._best(singles, self._worse([singles]), [singles], spread)
-
     def _two(self, spread: bool) -> bool:
-        """The best two exchanges together that do."""
+        """The best two exchanges that together leave as many of each kind."""
         one, other = self._candidates(self._singles(self._traits.model))
         within, n = self._within, self.kept.sum()
         a, b, c, d = one.out, one.into, other.out, other.into
@@ -175,10 +172,6 @@ class Exchange:
         return lost
 
 
-# The kinds that can be had together are the independent sets of a transversal matroid, with the models' quotas on the
-# other side; so taking one question after the other, wherever one can still be had, misses as few of the wanted ones as
-# there is a way to (Edmonds 1971, "Matroids and the greedy algorithm").
-
 Cell = tuple[str, str]
 """(model, kind)."""
 
@@ -206,6 +199,10 @@ def cells_of(pool: Sequence[Query], quota: Mapping[str, int], kinds: Mapping[str
 
     Each model gives `quota[model]`, or what it has. Kinds have their share of all, by largest remainders; where a kind
     cannot fill its share, the others get what is left, always the one that is furthest below its share.
+
+    The kinds that can be had together are the independent sets of a transversal matroid, with the models' quotas on the
+    other side; so taking one question after the other, wherever one can still be had, misses as few of the wanted ones
+    as there is a way to (Edmonds 1971, "Matroids and the greedy algorithm").
     """
     wanted = wanted_kinds(pool, quota, kinds)
     table = _Table(pool, quota)

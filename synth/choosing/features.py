@@ -29,7 +29,12 @@ class Passages:
     def __init__(self, texts: Sequence[str], language: str) -> None:
         self._language, self._texts = language, texts
         rows = [self._terms(text) for text in texts]
-        self._index = _index(rows) if any(rows) else None
+        self._index: Any = None
+        if any(rows):
+            import bm25s
+
+            self._index = bm25s.BM25(k1=K1, b=B, method="lucene", dtype="float64", backend="numpy")
+            self._index.index(rows, show_progress=False)
 
     def best(self, question: str) -> str:
         """The text of the first passage, of equals the first in order; "" where none shares a word with it."""
@@ -44,24 +49,15 @@ class Passages:
         return content_of((token.casefold() for token in tokens_of(text)), self._language)
 
 
-def _index(rows: Sequence[Sequence[str]]) -> Any:
-    import bm25s
-
-    index = bm25s.BM25(k1=K1, b=B, method="lucene", dtype="float64", backend="numpy")
-    index.index(rows, show_progress=False)
-    return index
-
-
-# Székely and Rizzo 2013, "Energy statistics: A class of statistics based on distances", Journal of Statistical Planning
-# and Inference 143: E(X, Y) = 2 E|X - Y| - E|X - X'| - E|Y - Y'|, which is 0 where both are distributed alike, and only
-# then. Samples carry weights here, so that a few questions of experts can be filled up with those of other people.
-
 Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Sample:
-    """points: a row each. weights: of the rows, not negative, adding up to 1."""
+    """points: a row each. weights: of the rows, not negative, adding up to 1.
+
+    By the weights a few questions of experts can be filled up with those of other people.
+    """
 
     points: Array
     weights: Array
@@ -85,16 +81,19 @@ def distances(one: Array, other: Array) -> Array:
 
 
 def energy_distance(one: Sample, other: Sample) -> float:
-    """The energy distance, 0 or more, up to rounding."""
+    """The energy distance, 0 or more, up to rounding.
+
+    Székely and Rizzo 2013, "Energy statistics: A class of statistics based on distances", Journal of Statistical
+    Planning and Inference 143: E(X, Y) = 2 E|X - Y| - E|X - X'| - E|Y - Y'|, which is 0 where both are distributed
+    alike, and only then.
+    """
     between = one.weights @ distances(one.points, other.points) @ other.weights
-    within = [sample.weights @ _own(sample.points) @ sample.weights for sample in (one, other)]
+    within = []
+    for sample in (one, other):
+        own = distances(sample.points, sample.points)
+        np.fill_diagonal(own, 0.0)
+        within.append(sample.weights @ own @ sample.weights)
     return float(2 * between - within[0] - within[1])
-
-
-def _own(points: Array) -> Array:
-    found = distances(points, points)
-    np.fill_diagonal(found, 0.0)
-    return found
 
 
 class Features(NamedTuple):
@@ -159,10 +158,12 @@ _IDENTIFIER = re.compile(r"\d|\w_\w|_\w|\w_|.[A-Z]|[\\/()\[\]{}<>=#$@*&|+~^%]|\w
 def features_of(question: str, passages: Passages, language: str) -> Features:
     """The figures of a question. language: ISO 639, for stems."""
     best, form = passages.best(question), form_of(question)
+    content = shape_of(question, language).content
+    shared = len(content & shape_of(best, language).content) if best else 0
     return Features(
         words=float(length_words(question)),
         characters=float(len(question)),
-        shared_words=_shared(question, best, language),
+        shared_words=shared / len(content) if content else 0.0,
         longest_run=_longest_run(question, best),
         identifiers=float(sum(is_identifier(word) for word in question.split())),
         wh=float(form == "wh"),
@@ -177,7 +178,11 @@ def form_of(question: str) -> str:
     """ "wh", "yes_no", "statement" or "keywords": of several sentences the last that asks says which."""
     asking = [sentence for sentence in sentences(question) if _ASKED.search(sentence)]
     if not asking and not asks(question):
-        return "keywords" if _is_phrase(question) else "statement"
+        words = _words(question)
+        n_function = sum(word in FUNCTION_WORDS for word in words)
+        one = len(sentences(question)) == 1 and not question.rstrip().endswith((".", "!", "。"))
+        phrase = one and len(words) <= MOST_KEYWORDS and n_function <= len(words) / 4
+        return "keywords" if phrase else "statement"
     decisive = _CLAUSE_FIRST.sub("", asking[-1] if asking else question)
     if _AUXILIARY_FIRST.search(decisive):
         return "yes_no"
@@ -194,18 +199,6 @@ def is_identifier(word: str) -> bool:
     """Whether a word (between spaces) names a thing as code, parts and products are named."""
     bare = re.sub(r"^[\"'“‘„«(\[]+|[\"'”’»)\],.;:!?…]+$", "", word)
     return bool(_IDENTIFIER.search(bare)) or word.rstrip(",.;:!?").endswith("()")
-
-
-def _is_phrase(text: str) -> bool:
-    words = [token.casefold() for token in tokens_of(text)]
-    n_function = sum(word in FUNCTION_WORDS for word in words)
-    one = len(sentences(text)) == 1 and not text.rstrip().endswith((".", "!", "。"))
-    return one and len(words) <= MOST_KEYWORDS and n_function <= len(words) / 4
-
-
-def _shared(question: str, passage: str, language: str) -> float:
-    content = shape_of(question, language).content
-    return len(content & shape_of(passage, language).content) / len(content) if content and passage else 0.0
 
 
 def _longest_run(question: str, passage: str) -> float:

@@ -68,7 +68,8 @@ def fit_logistic(points: Array, positive: npt.NDArray[np.bool_], times: Array, r
     """
     columns = np.concatenate([np.ones((*points.shape[:2], 1)), points], 2)
     y = positive.astype(float)
-    weights = _balanced(times, y)
+    n, n_positive = times.sum(1, keepdims=True), (times @ y)[:, None]
+    weights = times * n / (2 * np.maximum(np.where(y > 0, n_positive, n - n_positive), 1))
     penalty = np.full(columns.shape[2], ridge)
     penalty[0] = 0.0
     found = np.zeros((len(columns), columns.shape[2]))
@@ -84,13 +85,6 @@ def fit_logistic(points: Array, positive: npt.NDArray[np.bool_], times: Array, r
         if np.abs(step).max() < ENOUGH:
             break
     return found
-
-
-def _balanced(times: Array, y: Array) -> Array:
-    n = times.sum(1, keepdims=True)
-    n_positive = (times @ y)[:, None]
-    of_class = np.where(y > 0, n_positive, n - n_positive)
-    return np.asarray(times * n / (2 * np.maximum(of_class, 1)))
 
 
 def _newton(found: Array, columns: Array, y: Array, weights: Array, penalty: Array) -> Array:
@@ -147,17 +141,14 @@ def area_told_apart(points: Array, n_experts: int, *, seed: int) -> Figure:
     positive = np.arange(len(points)) >= n_experts
     rng, once = np.random.default_rng(seed), np.ones(len(points))
     value = _area(points, positive, once, rng, REPEATS)
-    found = [_resampled(points, positive, rng) for _ in range(RESAMPLES)]
+    found = []
+    for _ in range(RESAMPLES):
+        times = np.zeros(len(points))
+        for side in map(np.flatnonzero, (positive, ~positive)):
+            np.add.at(times, rng.choice(side, len(side)), 1)
+        found.append(_area(points, positive, times, rng, REPEATS_EACH))
     low, high = auc_interval(value, int(positive.sum()), int((~positive).sum()), float(np.std(found)))
     return Figure(value=value, n=len(points), ci_low=low, ci_high=high)
-
-
-def _resampled(points: Array, positive: npt.NDArray[np.bool_], rng: np.random.Generator) -> float:
-    """The area for a resample of both sides."""
-    times = np.zeros(len(points))
-    for side in map(np.flatnonzero, (positive, ~positive)):
-        np.add.at(times, rng.choice(side, len(side)), 1)
-    return _area(points, positive, times, rng, REPEATS_EACH)
 
 
 def _area(
@@ -167,6 +158,21 @@ def _area(
     scores = sum((_out_of_fold(points, positive, times, rng) for _ in range(repeats)), np.zeros(len(points)))
     often, mean = times.astype(int), np.round(scores / repeats, 9)
     return auc(np.repeat(mean[positive], often[positive]), np.repeat(mean[~positive], often[~positive]))
+
+
+def _out_of_fold(points: Array, positive: npt.NDArray[np.bool_], times: Array, rng: np.random.Generator) -> Array:
+    """Log-odds that each question is a written one, by a model not fitted to it. times: how often it counts."""
+    fold = np.empty(len(points), int)
+    for side in (positive, ~positive):
+        fold[side] = rng.permutation(side.sum()) % FOLDS
+    train = (fold != np.arange(FOLDS)[:, None]) * times
+    total = train.sum(1)[:, None]
+    mean = train @ points / total
+    spread = np.sqrt(np.maximum(train @ points**2 / total - mean**2, 0))
+    scaled = (points - mean[:, None]) / np.where(spread > 1e-6, spread, 1.0)[:, None]
+    fitted = fit_logistic(scaled, positive, train)
+    rows = np.arange(len(points))
+    return np.asarray(fitted[fold, 0] + (scaled[fold, rows] * fitted[fold, 1:]).sum(1))
 
 
 def differences(experts: Sequence[Features], written: Sequence[Features]) -> tuple[LookDifference, ...]:
@@ -202,25 +208,6 @@ def _sentence(check: QuestionsCheck) -> str | None:
     )
 
 
-def _out_of_fold(points: Array, positive: npt.NDArray[np.bool_], times: Array, rng: np.random.Generator) -> Array:
-    """Log-odds that each question is a written one, by a model not fitted to it. times: how often it counts."""
-    fold = np.empty(len(points), int)
-    for side in (positive, ~positive):
-        fold[side] = rng.permutation(side.sum()) % FOLDS
-    train = (fold != np.arange(FOLDS)[:, None]) * times
-    total = train.sum(1)[:, None]
-    mean = train @ points / total
-    spread = np.sqrt(np.maximum(train @ points**2 / total - mean**2, 0))
-    scaled = (points - mean[:, None]) / np.where(spread > 1e-6, spread, 1.0)[:, None]
-    fitted = fit_logistic(scaled, positive, train)
-    rows = np.arange(len(points))
-    return np.asarray(fitted[fold, 0] + (scaled[fold, rows] * fitted[fold, 1:]).sum(1))
-
-
-# The two-sample test of `told_apart` on Features and the first principal components of the questions' embeddings. The
-# components are those of both samples together, whichever is which, so that they favour neither, and few, since there
-# are a few dozen questions.
-
 COMPONENTS = 10
 
 
@@ -233,6 +220,9 @@ def told_apart_by_meaning(
     seed: int,
 ) -> Figure | None:
     """The area under the curve, with its interval; None where either has fewer than 10 questions.
+
+    It is `told_apart` on Features and the first principal components of the questions' embeddings: those of both
+    samples together, whichever is which, so that they favour neither, and few, since there are a few dozen questions.
 
     look: the features of a text. embed: texts to a row each; not called where there are too few.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,12 @@ from ragassay.experiment.variant_settings import Chunking
 from ragassay.text import plain
 
 from .text import Cut, DocumentText, Span, Strength, Stretch, best
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Vectors = npt.NDArray[np.floating]
 
 SHORTEST, LONGEST = 0.6, 1.25
 """Of the words asked for; a good place to cut is looked for between the two."""
@@ -98,10 +104,6 @@ def _under_headings(places: Sequence[Cut], fewest: float) -> Iterator[tuple[int,
     yield first, n_words
 
 
-SHOWN = 60
-"""Characters of a piece that a sentence about it shows."""
-
-
 @dataclass(frozen=True)
 class OwnCut:
     """The callable of the chunking `name`; `callable_name` is "module:name", `settings` the file that names it."""
@@ -161,9 +163,10 @@ def _spans(doc: str, text: str, cut: OwnCut) -> list[Span]:
             continue
         span = _find(text, piece, found[-1] if found else (-1, 0)) if isinstance(piece, str) else _told(text, piece)
         if span is None or (found and span[0] < found[-1][0]):
+            shown = " ".join(str(piece).split())
             raise cut.error(
                 f"{cut.callable_name} gives a piece {number} that is not in the text of {doc} from where the one "
-                f"before begins: {_shown(piece)}",
+                f'before begins: "{shown[:60]}{"…" * (len(shown) > 60)}"',
                 "give pieces of the text as it is, or (start, end) in it, in their order",
             )
         if span[0] < span[1]:
@@ -204,26 +207,16 @@ def _after_white(text: str, at: int) -> int:
     return at
 
 
-def _shown(piece: object) -> str:
-    shown = " ".join(str(piece).split())
-    return f'"{shown}"' if len(shown) <= SHOWN else f'"{shown[:SHOWN]}…"'
-
-
 def by_pages(text: DocumentText, size: int) -> list[Span]:
     """`size` pages each, counted from the first page with text of every stretch; pages without text make none."""
-    return [span for stretch in text.stretches for span in _pages(text, stretch, size)]
+    found: list[Span] = []
+    for stretch in text.stretches:
+        first, groups = text.page_at(stretch.spans[0][0]), dict[int, list[Span]]()
+        for word in stretch.spans:
+            groups.setdefault((text.page_at(word[0]) - first) // size, []).append(word)
+        found += [(words[0][0], words[-1][1]) for words in groups.values()]
+    return found
 
-
-def _pages(text: DocumentText, stretch: Stretch, size: int) -> list[Span]:
-    found: dict[int, list[Span]] = {}
-    first = text.page_at(stretch.spans[0][0])
-    for word in stretch.spans:
-        found.setdefault((text.page_at(word[0]) - first) // size, []).append(word)
-    return [(words[0][0], words[-1][1]) for words in found.values()]
-
-
-if TYPE_CHECKING:
-    from langchain_text_splitters import RecursiveCharacterTextSplitter
 
 _FIRST, _MARKS = 0xF0000, 0xFFFE
 """A plane of Unicode for private use: cleaned text has nothing from it."""
@@ -233,40 +226,26 @@ def by_recursive(text: DocumentText, size: int, overlap: int) -> list[Span]:
     """At most `size` words each, and at most `overlap` (less than `size`) words of the last's, as LangChain has it.
 
     Where no white space is left to cut at, words stay whole and LangChain's own would cut between any two letters.
+
+    What is split has a mark for each word and the white space between them: the splitter says only the text of its
+    pieces, and its `add_start_index` goes wrong where lengths are words (it takes the overlap for characters). By its
+    first mark a piece is known among all that read the same.
     """
     from langchain_text_splitters import RecursiveCharacterTextSplitter
 
-    splitter = RecursiveCharacterTextSplitter(chunk_size=size, chunk_overlap=overlap, length_function=_n_words)
-    return [span for stretch in text.stretches for span in _recursive_spans(splitter, text.text, stretch)]
-
-
-def _recursive_spans(splitter: RecursiveCharacterTextSplitter, text: str, stretch: Stretch) -> list[Span]:
-    """What is split has a mark for each word and the white space between them.
-
-    The splitter says only the text of its pieces, and its `add_start_index` goes wrong where lengths are words (it
-    takes the overlap for characters). By its first mark a piece is known among all that read the same.
-    """
-    pieces = (_marks_of(piece) for piece in splitter.split_text(_marked(text, stretch)))
+    splitter = RecursiveCharacterTextSplitter(
+        chunk_size=size, chunk_overlap=overlap, length_function=lambda piece: len("".join(piece.split()))
+    )
     found: list[Span] = []
-    first = 0
-    for marks in filter(None, pieces):
-        first += (ord(marks[0]) - _FIRST - first) % _MARKS
-        found.append(stretch.span(first, first + len(marks)))
+    for stretch in text.stretches:
+        between = [text.text[place.end : place.start] for place in stretch.places]
+        marks = (chr(_FIRST + number % _MARKS) for number in count())
+        marked = "".join(mark + white for white, mark in zip([*between, ""], marks, strict=False))
+        first = 0
+        for piece in filter(None, ("".join(piece.split()) for piece in splitter.split_text(marked))):
+            first += (ord(piece[0]) - _FIRST - first) % _MARKS
+            found.append(stretch.span(first, first + len(piece)))
     return found
-
-
-def _marked(text: str, stretch: Stretch) -> str:
-    between = [text[place.end : place.start] for place in stretch.places]
-    marks = (chr(_FIRST + number % _MARKS) for number in count())
-    return "".join(mark + white for white, mark in zip([*between, ""], marks, strict=False))
-
-
-def _marks_of(piece: str) -> Sequence[str]:
-    return "".join(piece.split())
-
-
-def _n_words(piece: str) -> int:
-    return len(_marks_of(piece))
 
 
 Run = tuple[int, int]
@@ -304,30 +283,16 @@ def filled(runs: Sequence[Run], size: int, overlap: int) -> Iterator[Run]:
         while stop < len(runs) and runs[stop][1] - runs[first][0] <= size:
             stop += 1
         yield runs[first][0], runs[stop - 1][1]
-        first = _sentences_next_first(runs, first, stop, size, overlap) if stop < len(runs) else stop
+        begin = stop
+        while (  # what the next one repeats must leave room for something new
+            stop < len(runs)
+            and begin > first + 1
+            and runs[stop - 1][1] - runs[begin - 1][0] <= overlap
+            and runs[stop][1] - runs[begin - 1][0] <= size
+        ):
+            begin -= 1
+        first = begin
 
-
-def _sentences_next_first(runs: Sequence[Run], first: int, stop: int, size: int, overlap: int) -> int:
-    """Where the next begins: what it repeats must leave room for something new."""
-    begin = stop
-    while (
-        begin > first + 1
-        and runs[stop - 1][1] - runs[begin - 1][0] <= overlap
-        and runs[stop][1] - runs[begin - 1][0] <= size
-    ):
-        begin -= 1
-    return begin
-
-
-# After G. Kamradt, "5 Levels of Text Splitting" (2024), level 4, as LangChain's SemanticChunker has it: each sentence
-# is embedded together with one before and one after it, and the text is cut where the cosine distance of neighbours is
-# above a percentile of all distances of the document.
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Vectors = npt.NDArray[np.floating]
 
 NEIGHBOURS = 1
 """Sentences before and after one that are embedded with it."""
@@ -338,28 +303,33 @@ def by_meaning(
 ) -> list[Span]:
     """Neighbouring sentences whose distance is at most the percentile `breakpoint` (0 to 100), `size` words at most.
 
+    After G. Kamradt, "5 Levels of Text Splitting" (2024), level 4, as LangChain's SemanticChunker has it: each sentence
+    is embedded together with one before and one after it, and the text is cut where the cosine distance of neighbours
+    is above a percentile of all distances of the document.
+
     `embed` gives a row for each text. A stretch of sentences that is longer than `size` is filled up sentence by
     sentence.
     """
     runs = [sentences(stretch) for stretch in text.stretches]
-    said = [told for stretch, own in zip(text.stretches, runs, strict=True) for told in _in_company(text, stretch, own)]
-    vectors = embed(said) if said else None
-    if vectors is None:
+    in_company: list[str] = []
+    for stretch, own in zip(text.stretches, runs, strict=True):
+        for number in range(len(own)):
+            some = own[max(0, number - NEIGHBOURS) : number + NEIGHBOURS + 1]
+            start, end = stretch.span(some[0][0], some[-1][1])
+            in_company.append(text.text[start:end])
+    if not in_company:
         return []
-    distances = _distances(vectors, [len(own) for own in runs])
-    highest = _percentile([one for own in distances for one in own], breakpoint)
+    import numpy as np
+
+    distances = _distances(embed(in_company), [len(own) for own in runs])
+    every = [one for own in distances for one in own]
+    highest = float(np.percentile(every, breakpoint)) if every else 0.0
     found: list[Span] = []
     for stretch, own, far in zip(text.stretches, runs, distances, strict=True):
-        for alike in _alike(own, [distance > highest for distance in far]):
-            found += [stretch.span(*run) for run in filled(cut_to(stretch, alike, size), size, 0)]
+        ends = [number + 1 for number, distance in enumerate(far) if distance > highest]
+        for first, stop in pairwise([0, *ends, len(own)]):
+            found += [stretch.span(*run) for run in filled(cut_to(stretch, own[first:stop], size), size, 0)]
     return found
-
-
-def _in_company(text: DocumentText, stretch: Stretch, runs: Sequence[Run]) -> Iterator[str]:
-    for number in range(len(runs)):
-        some = runs[max(0, number - NEIGHBOURS) : number + NEIGHBOURS + 1]
-        start, end = stretch.span(some[0][0], some[-1][1])
-        yield text.text[start:end]
 
 
 def _distances(vectors: Vectors, lengths: Sequence[int]) -> list[list[float]]:
@@ -375,25 +345,6 @@ def _distances(vectors: Vectors, lengths: Sequence[int]) -> list[list[float]]:
         begin += n
     return found
 
-
-def _percentile(distances: Sequence[float], breakpoint: float) -> float:
-    import numpy as np
-
-    return float(np.percentile(distances, breakpoint)) if distances else 0.0
-
-
-def _alike(runs: Sequence[Run], cuts: Sequence[bool]) -> Iterator[list[Run]]:
-    """The sentences from cut to cut."""
-    alike: list[Run] = []
-    for run, ends in zip(runs, [*cuts, True], strict=True):
-        alike.append(run)
-        if ends:
-            yield alike
-            alike = []
-
-
-if TYPE_CHECKING:
-    pass
 
 Embed = Callable[[str | None, Sequence[str]], "Vectors"]
 """An embedding by name (None: [retrieval]'s) and texts to a row for each text."""
@@ -433,12 +384,9 @@ def spans_of(text: DocumentText, chunking: Chunking, means: Means | None = None)
             return by_pages(text, size)
         case "semantic":
             assert means and means.embed
-            return _by_meaning(text, chunking, means.embed)
+            embed, of = means.embed, chunking.embedding
+            percentile = BREAKPOINT if chunking.breakpoint is None else chunking.breakpoint
+            return by_meaning(text, size, percentile, lambda texts: embed(of, texts))
         case "python":
             assert means
             return by_python(text, means.own[chunking.name])
-
-
-def _by_meaning(text: DocumentText, chunking: Chunking, embed: Embed) -> list[Span]:
-    percentile = BREAKPOINT if chunking.breakpoint is None else chunking.breakpoint
-    return by_meaning(text, chunking.words, percentile, lambda texts: embed(chunking.embedding, texts))

@@ -43,6 +43,7 @@ def passages_of(
 ) -> list[Passage]:
     """A passage for each of the spans, which ascend. `chunking`: the name of what they were cut by, for the metadata.
 
+    Its title is that of the place where what no passage before has begins, or its own start where it has nothing new.
     sections: the document's, where a passage is to say in which of them most of it lies.
     """
     passages: list[Passage] = []
@@ -51,10 +52,12 @@ def passages_of(
         metadata: dict[str, Any] = where(text, start, end)
         metadata |= {"chunking": chunking} if chunking else {}
         metadata |= {"section": section_passage_id(_holding(sections, start, end))} if sections else {}
+        new = covered if start < covered < end else start
+        new += len(text.text[new:end]) - len(text.text[new:end].lstrip())
         passages.append(
             Passage(
                 id=f"{f'{chunking}.' if chunking else ''}{document_id}-p{len(passages) + 1:05d}",
-                title=_title(text, _first_new(text.text, start, end, covered)),
+                title=_title(text, new),
                 text=text.text[start:end],
                 metadata=metadata,
             )
@@ -98,12 +101,6 @@ def _title(text: DocumentText, offset: int) -> str:
     return text.title_at(offset) or PurePosixPath(text.doc).stem
 
 
-def _first_new(text: str, start: int, end: int, covered: int) -> int:
-    """Where what no passage before has begins; the start of a passage that has nothing new."""
-    new = covered if start < covered < end else start
-    return new + len(text[new:end]) - len(text[new:end].lstrip())
-
-
 def chunk(
     text: DocumentText,
     document_id: str,
@@ -115,17 +112,21 @@ def chunk(
 
     Raises InputError where the user's own code fails.
     """
-    found = {one.name: tuple(_passages(text, document_id, sections, one, means)) for one in chunkings}
+    found = {
+        one.name: tuple(
+            passages_of(
+                text,
+                document_id,
+                spans_of(text, one, means),
+                one.name,
+                sections if one.returns == "section" else (),
+            )
+        )
+        for one in chunkings
+    }
     if any(one.returns == "section" for one in chunkings):
         found[SECTIONS] = tuple(section_passages(text, sections))
     return found
-
-
-def _passages(
-    text: DocumentText, document_id: str, sections: Sequence[Section], chunking: Chunking, means: Means | None
-) -> list[Passage]:
-    within = sections if chunking.returns == "section" else ()
-    return passages_of(text, document_id, spans_of(text, chunking, means), chunking.name, within)
 
 
 SHORTEST = 0.5
@@ -143,27 +144,17 @@ def make_sections(text: DocumentText, document_id: str, section_tokens: int, sec
     """
     sections: list[Section] = []
     for stretch in text.stretches:
-        for first, stop in _spans(text, stretch, section_tokens, section_pages):
+        for start, end in _spans(text, stretch, section_tokens, section_pages):
             identifier = f"{document_id}-s{len(sections) + 1:04d}"
-            sections.append(_section(text, identifier, first, stop))
+            sections.append(Section(id=identifier, text=text.text[start:end], **where(text, start, end)))
     return sections
-
-
-def _section(text: DocumentText, identifier: str, start: int, end: int) -> Section:
-    return Section(
-        id=identifier,
-        doc=text.doc,
-        first_page=text.page_at(start),
-        last_page=text.page_at(end - 1),
-        start=start,
-        end=end,
-        text=text.text[start:end],
-    )
 
 
 def _spans(text: DocumentText, stretch: Stretch, tokens: int, pages: int) -> Iterator[tuple[int, int]]:
     spans, places = stretch
-    total = _tokens_before(text.text, spans)
+    ends = [start for start, _ in spans[1:]] + [spans[-1][1]]
+    counts = (count_tokens(text.text[start:end]) for (start, _), end in zip(spans, ends, strict=True))
+    total = [0, *accumulate(counts)]  # how many tokens stand before each word, and last how many there are in all
     starts, first = [span[0] for span in spans], 0
     while first < len(spans):
         beyond = text.page_start(text.page_at(starts[first]) + pages)
@@ -175,12 +166,6 @@ def _spans(text: DocumentText, stretch: Stretch, tokens: int, pages: int) -> Ite
             stop = best(places, earliest - 1, stop - 1, stop - 1, (stop - earliest) / 2) + 1
         yield starts[first], spans[stop - 1][1]
         first = stop
-
-
-def _tokens_before(text: str, spans: Sequence[tuple[int, int]]) -> list[int]:
-    """How many tokens stand before each word, and last how many there are in all."""
-    ends = [start for start, _ in spans[1:]] + [spans[-1][1]]
-    return [0, *accumulate(count_tokens(text[start:end]) for (start, _), end in zip(spans, ends, strict=True))]
 
 
 def _fill(total: Sequence[int], first: int, page_limit: int, tokens: int) -> int:
@@ -310,14 +295,12 @@ def _failed_pages(pages: Sequence[PageText]) -> str | None:
             reasons.setdefault(page.error, []).append(page.page)
     if not reasons:
         return None
-    said = [_said(numbers, error) for error, numbers in list(reasons.items())[:REASONS_SAID]]
+    said = []
+    for error, numbers in list(reasons.items())[:REASONS_SAID]:
+        listed = ", ".join(map(str, numbers[:PAGES_SAID])) + (", …" if len(numbers) > PAGES_SAID else "")
+        said.append(f"page {listed}: {error}")
     n_failed = sum(map(len, reasons.values()))
     return f"{n_failed} of {len(pages)} pages cannot be read ({'; '.join(said)}{'; …' * (len(reasons) > REASONS_SAID)})"
-
-
-def _said(numbers: Sequence[int], error: str) -> str:
-    listed = ", ".join(map(str, numbers[:PAGES_SAID])) + (", …" if len(numbers) > PAGES_SAID else "")
-    return f"page {listed}: {error}"
 
 
 def _hint(text: DocumentText, pages: Sequence[PageText], reader: str) -> str | None:

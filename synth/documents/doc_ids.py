@@ -1,4 +1,7 @@
-"""The documents of a corpus folder, and the ids that their sections and passages begin with."""
+"""The documents of an experiment: found in its corpus folder, loaded by the user's code, or passages that are ready.
+
+With them the ids that their sections and passages begin with, and the pages that are left out.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,6 @@ from ..formats import PDF, SETTINGS_TOO, check_packages, kind_of, paged
 
 if TYPE_CHECKING:
     from .cutting import Document, Raw
-    from .text import DocumentText
 
 READY = "corpus.jsonl"
 """Passages that are ready, in the corpus folder."""
@@ -50,20 +52,19 @@ def document_files(workspace: Workspace) -> list[str]:
             remedy = "put passages in BEIR's layout there, or set kinds under [ingest]"
             raise InputError("there is no such file", file=workspace.corpus / READY, remedy=remedy)
         return [READY]
-    passed_over = _named_by(workspace) if SETTINGS_TOO & set(settings.kinds) else ()
+    passed_over: set[str] = set()
+    if SETTINGS_TOO & set(settings.kinds):
+        own = (workspace.expert_questions, workspace.own_queries, workspace.own_labels)
+        named = _texts(workspace.experiment.model_dump(mode="json", warnings=False))
+        passed_over = {path.name for path in own}.union(named)
     names = find_documents(workspace.corpus, workspace.results, settings.kinds, passed_over)
     check_packages({kind_of(name) or PDF for name in names})
     document_ids(names)
     return names
 
 
-def _named_by(workspace: Workspace) -> set[str]:
-    """The files of the corpus folder that are no documents: questions, and what the experiment's settings name."""
-    own = (workspace.expert_questions, workspace.own_queries, workspace.own_labels)
-    return {path.name for path in own} | set(_texts(workspace.experiment.model_dump(mode="json", warnings=False)))
-
-
 def _texts(value: object) -> Iterator[str]:
+    """Every text in the settings, which name files of the corpus folder that are no documents."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
@@ -86,9 +87,16 @@ def find_documents(
         raise InputError("there is no such corpus folder", file=corpus, remedy="`ragassay new` makes one")
     files = [name for name in sorted(_walk(corpus, results)) if name not in passed_over]
     docs = [name for name in files if kind_of(name) in kinds]
-    if not docs:
-        raise _none(corpus, files, kinds)
-    return docs
+    if docs:
+        return docs
+    others = {kind for name in files if (kind := kind_of(name))}
+    others |= {"passages"} if not others and (corpus / READY).is_file() else set()
+    what = "PDFs" if set(kinds) == {PDF} else f"documents of the kind {listed(sorted(kinds))}"
+    remedy = "put *.pdf files into it" if PDF in kinds else "put some into it"
+    if others:
+        there = ", ".join(f'"{kind}"' for kind in sorted(others))
+        remedy = f"what is there is read with kinds = [{there}] under [ingest] in experiment.toml"
+    raise InputError(f"there are no {what} in this folder", file=corpus, remedy=remedy)
 
 
 def other_documents(workspace: Workspace) -> str | None:
@@ -102,17 +110,6 @@ def other_documents(workspace: Workspace) -> str | None:
         return None
     n = sum(kind_of(name) in kinds for name in found)
     return f"{n} documents are not read, since kinds under [ingest] does not name {listed(sorted(kinds))}"
-
-
-def _none(corpus: Path, files: Sequence[str], kinds: Collection[str]) -> InputError:
-    others = {kind for name in files if (kind := kind_of(name))}
-    others |= {"passages"} if not others and (corpus / READY).is_file() else set()
-    what = "PDFs" if set(kinds) == {PDF} else f"documents of the kind {listed(sorted(kinds))}"
-    remedy = "put *.pdf files into it" if PDF in kinds else "put some into it"
-    if others:
-        names = ", ".join(f'"{kind}"' for kind in sorted(others))
-        remedy = f"what is there is read with kinds = [{names}] under [ingest] in experiment.toml"
-    return InputError(f"there are no {what} in this folder", file=corpus, remedy=remedy)
 
 
 def _walk(corpus: Path, results: Path | None) -> Iterator[str]:
@@ -170,7 +167,9 @@ def load_documents(name: str, folder: Path) -> list[Raw]:
     with importable(folder):
         loader = getattr(import_own(module, folder, f"loader {name}", settings), attribute, None)
         try:
-            given = list(_given(loader, folder))
+            loader = loader() if isinstance(loader, type) else loader
+            found = loader if hasattr(loader, "lazy_load") else loader(folder)
+            given = list(found.lazy_load() if hasattr(found, "lazy_load") else found)
         except (Exception, SystemExit) as error:
             problem = f"the loader {name} fails ({said(error)})"
             remedy = "name a function of the corpus folder that gives Documents, or a loader with lazy_load"
@@ -179,14 +178,6 @@ def load_documents(name: str, folder: Path) -> list[Raw]:
     if not raw:
         raise InputError(f"the loader {name} gives no documents", file=settings)
     return raw
-
-
-def _given(loader: Any, folder: Path) -> Iterable[Any]:
-    if isinstance(loader, type):
-        loader = loader()
-    found = loader if hasattr(loader, "lazy_load") else loader(folder)
-    documents: Iterable[Any] = found.lazy_load() if hasattr(found, "lazy_load") else found
-    return documents
 
 
 def _by_source(given: Sequence[Any], folder: Path, name: str, settings: Path) -> dict[str, _Source]:
@@ -221,8 +212,7 @@ def _raw(doc: str, source: _Source) -> Raw:
         pages = [PageText(place + 1, text) for place, text in zip(source.places, source.texts, strict=True)]
     else:
         pages = [PageText(number, text) for number, text in enumerate(paged("\n\n".join(source.texts)).pages, 1)]
-    probe = Probe(pages[-1].page)
-    return Raw(doc, "", probe, tuple(pages), printed=False, is_pdf=False)
+    return Raw(doc, "", Probe(pages[-1].page), tuple(pages), printed=False, is_pdf=False)
 
 
 _RANGE = re.compile(r"(\d+)(?:\s*([-–])\s*(\d*))?")
@@ -300,11 +290,19 @@ def ready_documents(path: Path, settings: IngestSettings, chunkings: Sequence[Ch
     """
     by_doc: dict[str, list[Passage]] = {}
     for passage in _passages(path):
-        by_doc.setdefault(_doc(passage), []).append(passage)
+        doc = passage.metadata.get("doc")
+        named = doc if isinstance(doc, str) and doc.strip() else passage.title.strip() or NAMELESS
+        by_doc.setdefault(named, []).append(passage)
     if not by_doc:
         raise InputError("holds no passages", file=path, remedy="write one a line: _id, title, text")
-    identifiers = _identifiers(by_doc)
-    return [_document(doc, identifiers[doc], passages, settings, chunkings) for doc, passages in by_doc.items()]
+    taken: set[str] = set()
+    documents = []
+    for doc, passages in by_doc.items():
+        base = document_id(doc)  # those that would be the same are numbered, as titles are no names of files
+        identifier = next(name for n in count(1) if (name := base if n == 1 else f"{base}.{n}") not in taken)
+        taken.add(identifier)
+        documents.append(_document(doc, identifier, passages, settings, chunkings))
+    return documents
 
 
 def _passages(path: Path) -> Iterable[Passage]:
@@ -325,45 +323,26 @@ def _passages(path: Path) -> Iterable[Passage]:
         yield passage
 
 
-def _doc(passage: Passage) -> str:
-    doc = passage.metadata.get("doc")
-    return doc if isinstance(doc, str) and doc.strip() else passage.title.strip() or NAMELESS
-
-
-def _identifiers(docs: Iterable[str]) -> dict[str, str]:
-    """An id for each; those that would be the same are numbered, as titles are no names of files."""
-    given: dict[str, str] = {}
-    taken: set[str] = set()
-    for doc in docs:
-        base = document_id(doc)
-        given[doc] = next(name for n in count(1) if (name := base if n == 1 else f"{base}.{n}") not in taken)
-        taken.add(given[doc])
-    return given
-
-
 def _document(
     doc: str, identifier: str, passages: Sequence[Passage], settings: IngestSettings, chunkings: Sequence[Chunking]
 ) -> Document:
     from .chunking import HERE_ALONE
-    from .cutting import Document, chunk, make_sections
+    from .cutting import Document, chunk, make_sections, where
     from .text import DocumentText
 
     text = DocumentText(doc, tuple((number, passage.text) for number, passage in enumerate(passages, 1)))
     sections = make_sections(text, identifier, settings.section_tokens, len(passages) + 1)
     everywhere = [chunking for chunking in chunkings if chunking.by not in HERE_ALONE]
+    placed = []
+    for number, passage in enumerate(passages, 1):
+        start = text.page_start(number)
+        place = where(text, start, start + len(passage.text))
+        placed.append(passage.model_copy(update={"metadata": {**passage.metadata, **place}}))
     return Document(
         doc,
         tuple(Page(doc=doc, page=number, text=page) for number, page in text.pages),
         tuple(sections),
-        tuple(_placed(text, number, passage) for number, passage in enumerate(passages, 1)),
+        tuple(placed),
         chunked=chunk(text, identifier, sections, everywhere),
         identifier=identifier,
     )
-
-
-def _placed(text: DocumentText, number: int, passage: Passage) -> Passage:
-    from .cutting import where
-
-    start = text.page_start(number)
-    place = where(text, start, start + len(passage.text))
-    return passage.model_copy(update={"metadata": {**passage.metadata, **place}})

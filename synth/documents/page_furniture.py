@@ -1,8 +1,6 @@
-"""Running heads, feet and page numbers, found by their repetition and taken away.
+"""What of a printed document's pages is not its text: running heads, feet and page numbers, contents and index.
 
-They are peeled off from the outside of the page: a line goes only when every line beyond it has gone. It goes when it
-begins or ends with the page's printed number (one that lies the same distance from the page's place in the file on
-many pages), or when the very same line stands outermost on most pages, or on most pages of one stretch (a chapter).
+Last, which of the pages that are left look wrong.
 """
 
 from __future__ import annotations
@@ -17,8 +15,6 @@ from ragassay.records import Page, Record
 
 from ..checking.wording import mojibake
 from ..pdf.soundness import fault
-
-# They name every subject of a document and explain none, so a retriever would find them for any question.
 
 LEADERS_OF_PAGE = 0.5
 FEWEST_LEADERS = 3
@@ -49,6 +45,7 @@ _INDEX_ENTRY = re.compile(r".*[^\W\d_]{2}.*,\s?((?:\d{1,4}(?:\s?[-–]\s?\d{1,4}
 def strip_contents(numbers: Sequence[int], pages: Sequence[str], distances: set[int]) -> list[str]:
     """The pages of one document without contents and index; a page that is nothing else is left empty.
 
+    They name every subject of a document and explain none, so a retriever would find them for any question.
     `numbers` are the pages' places in the file, `distances` how far the printed page numbers may lie behind them.
     """
     found = dict(zip(numbers, map(_squashed, pages), strict=True))
@@ -143,25 +140,26 @@ class Stripped(NamedTuple):
 def strip_furniture(numbers: Sequence[int], pages: Sequence[str]) -> Stripped:
     """Take running heads, feet and page numbers away; `numbers` are the pages' places in the file, from 1.
 
+    They are found by their repetition and peeled off from the outside of the page: a line goes only when every line
+    beyond it has gone. It goes when it begins or ends with the page's printed number (one that lies the same distance
+    from the page's place in the file on many pages), or when the very same line stands outermost on most pages, or on
+    most pages of one stretch (a chapter).
+
     Where that would leave most pages empty, the repetition is the text itself, and the pages come back as they were.
     """
     lines = {number: page.split("\n") for number, page in zip(numbers, pages, strict=True)}
     distances: set[int] = set()
     for at in (0, -1):
         for _ in range(ROUNDS):
-            _drop_blank(lines, at)
+            for page in lines.values():
+                while page and not page[at].strip():
+                    page.pop(at)
             distances |= _distances(lines, at)
             if not _peel(lines, at):
                 break
     stripped = ["\n".join(page).strip("\n") for page in lines.values()]
     emptied = sum(bool(before.strip()) and not after.strip() for before, after in zip(pages, stripped, strict=True))
     return Stripped(list(pages) if emptied * 2 > len(pages) else stripped, frozenset(distances))
-
-
-def _drop_blank(pages: Mapping[int, Lines], at: int) -> None:
-    for page in pages.values():
-        while page and not page[at].strip():
-            page.pop(at)
 
 
 def _peel(pages: Mapping[int, Lines], at: int) -> bool:
@@ -205,12 +203,12 @@ def _distances(pages: Mapping[int, Lines], at: int) -> set[int]:
     for number, page in pages.items():
         for printed, beside in _printed_numbers(page[at]) if page else ():
             words.setdefault(number - printed, []).append(beside)
-    return {distance for distance, beside in words.items() if _is_numbering(beside, len(pages))}
-
-
-def _is_numbering(beside: Sequence[str], n_pages: int) -> bool:
-    fewest = FEWEST_WITH_WORDS if any(beside) else FEWEST
-    return len(beside) >= max(fewest, NUMBERED_SHARE * n_pages) and len(set(beside)) <= MOST_DISTINCT * len(beside)
+    found = set()
+    for distance, beside in words.items():
+        fewest = max(FEWEST_WITH_WORDS if any(beside) else FEWEST, NUMBERED_SHARE * len(pages))
+        if len(beside) >= fewest and len(set(beside)) <= MOST_DISTINCT * len(beside):
+            found.add(distance)
+    return found
 
 
 def _printed_numbers(line: str) -> Iterator[tuple[int, str]]:

@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
+from ..formats import Heading
 from ..pdf.readers import OutlineEntry
 
 SHORT_LINE = 0.7
@@ -67,7 +68,8 @@ _NUMBERED_HEADING = re.compile(
 def cut(text: str, start: int, end: int, headings: Set[int] = frozenset()) -> Stretch:
     """The words between two offsets and the places between them. `headings` are offsets at which headings begin."""
     spans = [match.span() for match in _WORD.finditer(text, start, end)]
-    usual = _usual_line_length(text[start:end])
+    lengths = sorted(map(len, text[start:end].split("\n")))
+    usual = lengths[len(lengths) * 9 // 10]  # nine of ten lines are no longer, in characters
     places = [
         Cut(before_end, next_start, _strength(text, before, before_end, next_start, headings, usual))
         for (before, before_end), (next_start, _) in pairwise(spans)
@@ -76,13 +78,15 @@ def cut(text: str, start: int, end: int, headings: Set[int] = frozenset()) -> St
 
 
 def _strength(text: str, word: int, end: int, start: int, headings: Set[int], usual: int) -> Strength:
+    """That of the place from `end` of a word, which begins at `word`, to `start` of the next."""
     between = text[end:start]
-    ends_sentence = _ends_sentence(text, word, end)
+    ends_sentence = _SENTENCE_END.search(text, word, end) and not _ABBREVIATION.search(text[max(0, word - 1) : end])
     if "\n" not in between:
-        return Strength.SENTENCE if ends_sentence and _begins_sentence(text, end, start) else Strength.WORD
+        begins_sentence = text[end - 1] not in ":;" and not text[start].islower()
+        return Strength.SENTENCE if ends_sentence and begins_sentence else Strength.WORD
     line_end = text.find("\n", start)
     line = text[start : line_end if line_end >= 0 else len(text)]
-    if start in headings or _is_heading(line):
+    if start in headings or (_NUMBERED_HEADING.match(line) and not _SENTENCE_END.search(line)):
         return Strength.HEADING
     if between.count("\n") > 1 or _BULLET.match(line):
         return Strength.PARAGRAPH
@@ -94,26 +98,6 @@ def _strength(text: str, word: int, end: int, start: int, headings: Set[int], us
     return Strength.WORD if text[start] in _CLOSING and not ends_short else Strength.LINE
 
 
-def _begins_sentence(text: str, end: int, start: int) -> bool:
-    return text[end - 1] not in ":;" and not text[start].islower()
-
-
-def _is_heading(line: str) -> bool:
-    return bool(_NUMBERED_HEADING.match(line)) and not _SENTENCE_END.search(line)
-
-
-def _ends_sentence(text: str, word: int, end: int) -> bool:
-    if not _SENTENCE_END.search(text, word, end):
-        return False
-    return not _ABBREVIATION.search(text[max(0, word - 1) : end])
-
-
-def _usual_line_length(text: str) -> int:
-    """The length that nine of ten lines do not exceed, in characters."""
-    lengths = sorted(map(len, text.split("\n")))
-    return lengths[len(lengths) * 9 // 10]
-
-
 def best(cuts: Sequence[Cut], first: int, last: int, wanted: int, tolerance: float) -> int:
     """The index of the best cut from `first` to `last` (both included, first <= last).
 
@@ -123,8 +107,6 @@ def best(cuts: Sequence[Cut], first: int, last: int, wanted: int, tolerance: flo
     places = [i for i in range(first, last + 1) if cuts[i].strength > Strength.WORD] or range(first, last + 1)
     return max(places, key=lambda i: (cuts[i].strength * tolerance - abs(i - wanted), -i))
 
-
-# A font has one glyph for the letter and the form, and a PDF made from glyphs may say either; a query has the letter.
 
 _FORMS = re.compile("[\u2f00-\u2fd5\ufb1d-\ufb4f\ufb50-\ufbff\ufc00-\ufdcf\ufe10-\ufe19\ufe30-\ufe44\ufe70-\ufefc]")
 """Kangxi radicals, forms of Hebrew and Arabic letters and ligatures, punctuation of columns that run downwards."""
@@ -142,17 +124,15 @@ _SAME_GLYPH = str.maketrans(_RADICALS, _IDEOGRAPHS)
 
 
 def plain_letters(text: str) -> str:
-    """The text with letters for their forms; ligatures of letters become their letters, in the order of reading."""
+    """The text with letters for their forms; ligatures of letters become their letters, in the order of reading.
+
+    A font has one glyph for the letter and the form, and a PDF made from glyphs may say either; a query has the letter.
+    """
     if text.isascii():
         return text
-    return _FORMS.sub(_letters, text.translate(_SAME_GLYPH))
+    letters = text.translate(_SAME_GLYPH)
+    return _FORMS.sub(lambda form: unicodedata.normalize("NFKC", form[0]).replace(" ", ""), letters)
 
-
-def _letters(form: re.Match[str]) -> str:
-    return unicodedata.normalize("NFKC", form[0]).replace(" ", "")
-
-
-# Line breaks stay, since tables, register descriptions and code live by them.
 
 _LIGATURES = str.maketrans(
     {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st", "∗": "*", "\u00a0": " "}
@@ -175,12 +155,15 @@ _COMBINING = {"´": "\u0301", "¨": "\u0308", "ˇ": "\u030c", "˘": "\u0306"}
 _JUSTIFIED = re.compile(r"(?<=\S) {2,3}(?=\S)")
 _FAR_APART = re.compile(r"(?<=\S) {4,}(?=\S)")
 _BLANK_LINES = re.compile(r"\n{3,}")
-_PAGE_TEXT_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_LETTERS_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _BROKEN_WORD = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)-\n *([^\W\d_]+)(\S*)[ ]?")
 
 
 def clean_characters(raw: str) -> str:
-    """A page's text without what cannot be seen or stored, in NFC; lines keep their order and their indentation."""
+    """A page's text without what cannot be seen or stored, in NFC; lines keep their order and their indentation.
+
+    Line breaks stay, since tables, register descriptions and code live by them.
+    """
     text = plain_letters(raw).replace("\r\n", "\n").replace("\r", "\n")
     text = _PDFIUM_HYPHEN.sub("-\n", text)
     text = _INVISIBLE.sub("", unicodedata.normalize("NFC", text.translate(_LIGATURES)))
@@ -198,7 +181,7 @@ def join_broken_words(pages: Sequence[str]) -> list[str]:
     """
     known: Counter[str] = Counter()
     for page in pages:
-        known.update(word.lower() for word in _PAGE_TEXT_WORD.findall(_BROKEN_WORD.sub(" ", page)))
+        known.update(word.lower() for word in _LETTERS_WORD.findall(_BROKEN_WORD.sub(" ", page)))
     return [_BROKEN_WORD.sub(lambda m: _joined(m, known), page).strip("\n") for page in pages]
 
 
@@ -219,14 +202,6 @@ Span = tuple[int, int]
 """Where a piece of a document's text begins and ends, in characters; it begins and ends with none that is white."""
 
 _NUMBERING = re.compile(r"(chapter|appendix)?[a-z]?\d*")
-
-
-class Heading(NamedTuple):
-    """A heading: where its line begins in the document's text, its depth (1 is the top), and its title."""
-
-    start: int
-    level: int
-    title: str
 
 
 @dataclass(frozen=True)

@@ -82,10 +82,15 @@ def read_documents(
     first = read("pdfium", {n: every[n] for n in by["pdfium"]}) | read("pypdf", {n: every[n] for n in by["pypdf"]})
     script = script_of(language)
     doubts = {n: doubt for n in by["pdfium"] if (doubt := doubt_of(list(first[n].values()), script))}
-    asked = read("pypdf", {n: _spread(doubt.pages) for n, doubt in doubts.items()})
+    asked = read("pypdf", {n: _sample(doubt.pages) for n, doubt in doubts.items()})
     cases = {n: Case(doubt, first[n], asked[n]) for n, doubt in doubts.items()}
     more = read("pypdf", {n: case.still_to_ask() for n, case in cases.items()})
-    return [cases[n].settled(more[n]) if n in cases else _undoubted(one, first[n]) for n, one in enumerate(opened)]
+    return [
+        cases[n].settled(more[n])
+        if n in cases
+        else Reading(tuple(map(_named, first[n].values())), one.reader, one.why or SOUND)
+        for n, one in enumerate(opened)
+    ]
 
 
 def _read(
@@ -96,14 +101,10 @@ def _read(
     return {number: {text.page: text for text in read} for number, read in zip(pages, texts, strict=True)}
 
 
-def _spread(pages: Sequence[int]) -> list[int]:
+def _sample(pages: Sequence[int]) -> list[int]:
     """At most SAMPLE of the pages, from all over them."""
     count = min(SAMPLE, len(pages))
     return sorted({pages[len(pages) * index // count] for index in range(count)})
-
-
-def _undoubted(one: Opened, texts: Texts) -> Reading:
-    return Reading(tuple(map(_named, texts.values())), one.reader, one.why or SOUND)
 
 
 def _named(page: PageText, why: str | None = None) -> PageText:
@@ -145,25 +146,20 @@ class Case:
         """Each page by the reader that gets it right, or with an error where none does."""
         asked = self.sample | more
         pages = tuple(self._page(text, asked.get(number)) for number, text in self.pdfium.items())
-        others = sum(page.error is None and page != self._own(page.page, asked) for page in pages)
+        own = asked if self.reader == "pypdf" else self.pdfium
+        others = sum(page.error is None and page != own.get(page.page) for page in pages)
         return Reading(pages, self.reader, self._why(), others)
-
-    def _own(self, number: int, asked: Texts) -> PageText | None:
-        return asked.get(number) if self.reader == "pypdf" else self.pdfium[number]
 
     def _page(self, pdfium: PageText, pypdf: PageText | None) -> PageText:
         if self.reader == "pypdf" and pypdf and not page_fault(pypdf):
             return pypdf
-        if pypdf is None:
-            return _named(pdfium, self._unconfirmed(pdfium.page))
+        if pypdf is None:  # it was not asked about the page: wrong, if most of those that it was asked about are
+            wrong = self._most(None) and pdfium.page in self.doubt.pages
+            return _named(pdfium, DISAGREE if wrong else None)
         whose = better(pdfium, pypdf, self.doubt.foreign)
         if whose is None and not self._most("pdfium"):
             return PageText(pdfium.page, error=page_fault(pdfium) or DISAGREE)
         return pypdf if whose == "pypdf" else _named(pdfium)
-
-    def _unconfirmed(self, page: int) -> str | None:
-        """What is wrong with a page that pypdf was not asked about, if most of those that it was are wrong."""
-        return DISAGREE if self._most(None) and page in self.doubt.pages else None
 
     def _why(self) -> str:
         if self.reader == "pypdf":
@@ -222,19 +218,15 @@ def with_text(pdf: Path, folder: Path, language: str, timeout_s: float) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     part = folder / f".{made.name}.part"
     command = [PROGRAM, "--skip-text", "--quiet", "--output-type", "pdf", *(["-l", name] if name else [])]
+    command += [str(pdf.absolute()), str(part.absolute())]
     try:
-        _run([*command, str(pdf.absolute()), str(part.absolute())], timeout_s)
+        ended = subprocess.run(command, capture_output=True, timeout=timeout_s, check=False)  # noqa: S603
+        if ended.returncode:
+            said = ended.stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or [f"status {ended.returncode}"]
+            raise OSError(f"{PROGRAM}: {plain(said[0])[:200]}")
         os.replace(part, made)
+    except subprocess.TimeoutExpired:
+        raise OSError(f"{PROGRAM} took longer than {timeout_s:.0f} s") from None
     finally:
         part.unlink(missing_ok=True)
     return made
-
-
-def _run(command: list[str], timeout_s: float) -> None:
-    try:
-        ended = subprocess.run(command, capture_output=True, timeout=timeout_s, check=False)  # noqa: S603
-    except subprocess.TimeoutExpired:
-        raise OSError(f"{PROGRAM} took longer than {timeout_s:.0f} s") from None
-    if ended.returncode:
-        said = ended.stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or [f"status {ended.returncode}"]
-        raise OSError(f"{PROGRAM}: {plain(said[0])[:200]}")

@@ -1,4 +1,10 @@
-"""One process that reads documents for us, which may crash, hang or be killed without taking anything else along."""
+"""Processes that read documents for us, each of which may crash, hang or be killed without taking anything else along.
+
+A process that crashes, is killed or exceeds its time is replaced; the pages it was at are asked for again, one by one,
+so that only a page that brings processes down by itself is lost, and that page is recorded with its error. On this
+machine joblib's threads wait for as many processes, each of which keeps its document open. On a cluster each piece of
+work starts a process of its own, as nothing would end one that was kept.
+"""
 
 from __future__ import annotations
 
@@ -146,7 +152,14 @@ class PdfProcess:
 
     def ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
         """The process's answer. Raises WorkerDied when it ends first or takes longer than `timeout_s`."""
-        process = self._process = self._process or _start(self._module)
+        process = self._process = self._process or subprocess.Popen(  # noqa: S603  (our own module)
+            [sys.executable, "-m", self._module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=import_environment(),
+            encoding="ascii",
+        )
         assert process.stdin and process.stdout
         timer = threading.Timer(timeout_s, process.kill)
         timer.start()
@@ -172,22 +185,6 @@ def _why(status: int, request: Mapping[str, Any]) -> str:
         return f"{why_ended(status)}, as one is that {too_much(request['memory'])}"
     return why_ended(status)
 
-
-def _start(module: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(  # noqa: S603  (our own module)
-        [sys.executable, "-m", module],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=import_environment(),
-        encoding="ascii",
-    )
-
-
-# A process that crashes, is killed or exceeds its time is replaced; the pages it was at are asked for again, one by
-# one, so that only a page that brings processes down by itself is lost, and that page is recorded with its error.
-# On this machine joblib's threads wait for as many processes, each of which keeps its document open. On a cluster each
-# piece of work starts a process of its own, as nothing would end one that was kept.
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -230,7 +227,7 @@ class PdfPool:
     def probe(self, paths: Sequence[Path], reader: ReaderName | None = None) -> list[Probe]:
         """The number of pages and the outline of each document, in the order of `paths`."""
         documents = [Pages(str(path), reader or self.reader) for path in paths]
-        work = partial(_probe, self._lend(), _limits())
+        work = partial(_probe, limits=_limits())
         return [probe for _, probe in sorted(self._each(work, documents), key=lambda pair: pair[0])]
 
     def read(
@@ -250,7 +247,7 @@ class PdfPool:
             for index, (path, pages) in enumerate(wanted)
             for first, last in _chunks(pages)
         ]
-        work = partial(_read, self._lend(), _limits())
+        work = partial(_read, limits=_limits())
         for number, texts in self._each(work, [chunk for _, chunk in chunks]):
             results[chunks[number][0]].extend(texts)
             done += len(texts)
@@ -260,15 +257,13 @@ class PdfPool:
 
     def convert(self, documents: Sequence[tuple[Path, str]]) -> list[Whole]:
         """Each document that is no PDF, by its path and kind, in their order."""
-        work = partial(_convert, self._lend(), SECONDS_TO_OPEN)
+        work = partial(_convert, timeout_s=SECONDS_TO_OPEN)
         items = [(str(path), kind) for path, kind in documents]
         return [whole for _, whole in sorted(self._each(work, items), key=lambda pair: pair[0])]
 
-    def _each(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[tuple[int, R]]:
-        return self.cores.each(work, items, here="threads", n_jobs=self.n_workers)
-
-    def _lend(self) -> Lend:
-        return a_new_process if self.cores.elsewhere else self._one_of_ours
+    def _each(self, ask: Callable[[Lend, T], R], items: Sequence[T]) -> Iterator[tuple[int, R]]:
+        lend = a_new_process if self.cores.elsewhere else self._one_of_ours
+        return self.cores.each(partial(ask, lend), items, here="threads", n_jobs=self.n_workers)
 
     @contextmanager
     def _one_of_ours(self) -> Iterator[PdfProcess]:
@@ -289,17 +284,17 @@ def a_new_process() -> Iterator[PdfProcess]:
         process.stop()
 
 
-def _probe(lend: Lend, limits: Limits, document: Pages) -> Probe:
+def _probe(lend: Lend, document: Pages, *, limits: Limits) -> Probe:
     with lend() as process:
         return process.probe(document, limits)
 
 
-def _read(lend: Lend, limits: Limits, pages: Pages) -> list[PageText]:
+def _read(lend: Lend, pages: Pages, *, limits: Limits) -> list[PageText]:
     with lend() as process:
         return process.read(pages, limits)
 
 
-def _convert(lend: Lend, timeout_s: float, document: tuple[str, str]) -> Whole:
+def _convert(lend: Lend, document: tuple[str, str], *, timeout_s: float) -> Whole:
     with lend() as process:
         return process.convert(*document, timeout_s)
 

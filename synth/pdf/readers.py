@@ -1,7 +1,8 @@
 """The two PDF readers, PDFium and pypdf, behind one small protocol.
 
 Runs in a worker process (see `worker.py`), so that a reader which crashes or hangs takes no other document along;
-it imports nothing of ragassay, to start quickly.
+it imports nothing of ragassay, to start quickly. PDFium gives columns that run downwards from left to right, or each
+character as a line of its own; where the characters stand, it knows, and by that they are put in order.
 """
 
 from __future__ import annotations
@@ -14,9 +15,6 @@ from contextlib import closing
 from io import BytesIO
 from itertools import islice, pairwise
 from typing import Any, Literal, NamedTuple, Protocol
-
-# PDFium gives such columns from left to right, or each character as a line of its own; where the characters stand, it
-# knows.
 
 PROBED = 60
 """Characters that are looked at to tell how a page is set."""
@@ -44,7 +42,8 @@ def vertical_text(textpage: Any, text: str) -> str | None:
 
 def in_columns(glyphs: list[Glyph]) -> str:
     """Each tier of the page from above, its columns from the right; lines that run across stay as they are."""
-    size = _size(glyphs)
+    drops = [a.y - b.y for a, b in pairwise(glyphs) if a.y > b.y and abs(a.x - b.x) < a.y - b.y]
+    size = sorted(drops)[len(drops) // 2] if drops else 1.0
     lines = [line for tier in _tiers(_runs(glyphs, size), size) for line in _columns(tier, size)]
     return "\n".join(lines)
 
@@ -94,11 +93,6 @@ def _runs_down(glyphs: list[Glyph]) -> bool:
     steps = [(abs(b.x - a.x), a.y - b.y) for a, b in pairwise(glyphs)]
     down = sum(across < drop for across, drop in steps)
     return down > sum(across > abs(drop) for across, drop in steps)
-
-
-def _size(glyphs: list[Glyph]) -> float:
-    drops = [a.y - b.y for a, b in pairwise(glyphs) if a.y > b.y and abs(a.x - b.x) < a.y - b.y]
-    return sorted(drops)[len(drops) // 2] if drops else 1.0
 
 
 def _glyphs(textpage: Any, indexes: Iterable[int]) -> Iterator[Glyph]:
@@ -181,7 +175,8 @@ class _Pypdf:
             raise
         except Exception as error:
             raise UnreadablePdf(_broken(error)) from error
-        if self._is_dynamic_form():
+        root = self._pdf.root_object
+        if root.get("/NeedsRendering") and "/XFA" in root.get("/AcroForm", {}).get_object():
             raise UnreadablePdf(_DYNAMIC_FORM)
 
     def page_count(self) -> int:
@@ -202,11 +197,6 @@ class _Pypdf:
             return list(self._walk(self._pdf.outline, 1))[:MAX_HEADINGS]
         except (PyPdfError, *_BROKEN_OUTLINE):
             return []
-
-    def _is_dynamic_form(self) -> bool:
-        root = self._pdf.root_object
-        form = root.get("/AcroForm", {}).get_object() if root.get("/NeedsRendering") else {}
-        return "/XFA" in form
 
     def _walk(self, entries: list[Any], level: int) -> Iterator[OutlineEntry]:
         for entry in entries:

@@ -1,6 +1,7 @@
 """Whether the text that a reader gave for a page can be what the page says: signs of garbage, in any script.
 
-No dictionary is needed: characters that stand for nothing, words glued together or broken apart, letters in reversed
+By them a whole document is in doubt or not, and of two readers' texts of a page one is the better. No dictionary is
+needed: characters that stand for nothing, words glued together or broken apart, letters in reversed
 order, and letters that no language strings together so. What is too short to be judged is taken as sound.
 """
 
@@ -146,24 +147,14 @@ def fault(text: str) -> str | None:
         return None
     if len(_UNMAPPED.findall(text)) > UNMAPPED_SHARE * length:
         return "its characters stand for no letters"
-    if _glyph_names(text) > APART_SHARE * length:
+    marks = text.count("/") + text.count("(cid:")
+    if marks >= GLYPH_NAME_SHARE * len(text) and sum(map(len, _GLYPH_NAMES.findall(text))) > APART_SHARE * length:
         return "its letters come out as names of glyphs"
-    return _words_fault(text, length) or _latin_fault(text) or (_order_fault(text) if HARD.search(text) else None)
-
-
-def _glyph_names(text: str) -> int:
-    """How many characters of the text are names of glyphs; looked for only where there are marks of some."""
-    if text.count("/") + text.count("(cid:") < GLYPH_NAME_SHARE * len(text):
-        return 0
-    return sum(map(len, _GLYPH_NAMES.findall(text)))
-
-
-def _words_fault(text: str, length: int) -> str | None:
     if sum(map(len, _GLUED.findall(text))) > GLUED_SHARE * length:
         return "its words run together"
     if 3 * text.count(" ") > length and sum(map(len, _APART.findall(text))) > 2 * APART_SHARE * length:
         return "its words fall apart into letters"
-    return None
+    return _latin_fault(text) or (_order_fault(text) if HARD.search(text) else None)
 
 
 def _latin_fault(text: str) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -25,8 +25,6 @@ from ragassay.prompts import Prompt
 from ragassay.queries import FROM, KIND, perturbed_from
 from ragassay.records import Query
 from ragassay.text import did_you_mean, one_line, plain, same_words
-
-# What it says of synonyms is checked against the question: all but the words that it names stays as it is.
 
 PROMPTS = Path(__file__).with_name("prompts")
 
@@ -58,40 +56,31 @@ def made_by_model(
 ) -> dict[str, list[Made]]:
     """Kind ("synonyms", "paraphrase") to what became of each query, all asked for together.
 
+    What the model says of synonyms is checked against the question: all but the words that it names stays as it is.
     Raises what the caller raises.
     """
-    batches = [Batch(kind, model, _requests(kind, queries, seed)) for kind in kinds]
+    batches = []
+    for kind in kinds:
+        prompt = Prompt.load(PROMPTS / f"{kind}.md")
+        asked = [(prompt.render({"question": one.text}), one.text) for one in queries]
+        of = _replacements if kind == "synonyms" else lambda text: None
+        batches.append(Batch(kind, model, tuple(Request(said, of(text), sample=seed) for said, text in asked)))
     return {
         kind: [_read(kind, query, reply) for query, reply in zip(queries, replies, strict=True)]
         for kind, replies in zip(kinds, caller.ask(batches) if batches else [], strict=True)
     }
 
 
-def _requests(kind: str, queries: Sequence[Query], seed: int) -> tuple[Request, ...]:
-    prompt = Prompt.load(PROMPTS / f"{kind}.md")
-    schema = {"synonyms": _replacements}.get(kind, lambda text: None)
-    return tuple(Request(prompt.render({"question": one.text}), schema(one.text), sample=seed) for one in queries)
-
-
 def _read(kind: str, query: Query, reply: Reply) -> Made:
     if reply.error is not None:
         return Made(error=reply.error)
-    text = _READ[kind](query.text, reply)
+    text = " ".join((reply.text or "").split())
+    if kind == "synonyms":
+        named: list[Replacement] = getattr(reply.value, "replacements", [])
+        text = replaced(query.text, {one.word: one.synonym for one in named})
     if not text:
         return Made(error="the reply is empty")
     return Made(None if same_words(text) == same_words(query.text) else text)
-
-
-def _paraphrase(_: str, reply: Reply) -> str:
-    return " ".join((reply.text or "").split())
-
-
-def _with_synonyms(text: str, reply: Reply) -> str:
-    named: list[Replacement] = getattr(reply.value, "replacements", [])
-    return replaced(text, {one.word: one.synonym for one in named})
-
-
-_READ: Mapping[str, Callable[[str, Reply], str]] = {"paraphrase": _paraphrase, "synonyms": _with_synonyms}
 
 
 def replaced(text: str, synonyms: Mapping[str, str]) -> str:
@@ -124,7 +113,13 @@ def _replacements(text: str) -> type[BaseModel]:
         if twice:
             raise ValueError(f"'{plain(twice[0])}' is replaced twice")
         for one in given:
-            _check(one, text)
+            if not one.word.strip() or not re.search(_pattern(one.word), text):
+                raise ValueError(f"'{plain(one.word[:LONGEST])}' is no word of the question as it stands there")
+            new = one.synonym.strip()
+            if not new or len(new) > LONGEST or one_line(new) != new:
+                raise ValueError(f"the synonym of '{plain(one.word)}' is blank, long or more than a line of words")
+            if same_words(new) == same_words(one.word):
+                raise ValueError(f"the synonym of '{plain(one.word)}' is the word itself")
         return given
 
     fields: Any = {"replacements": (Annotated[list[Replacement], AfterValidator(checked)], ...)}
@@ -132,17 +127,7 @@ def _replacements(text: str) -> type[BaseModel]:
     return create_model("Replacements", __config__=config, __doc__="Words that have a synonym.", **fields)
 
 
-def _check(one: Replacement, text: str) -> None:
-    if not one.word.strip() or not re.search(_pattern(one.word), text):
-        raise ValueError(f"'{plain(one.word[:LONGEST])}' is no word of the question as it stands there")
-    new = one.synonym.strip()
-    if not new or len(new) > LONGEST or one_line(new) != new:
-        raise ValueError(f"the synonym of '{plain(one.word)}' is blank, long or more than a line of words")
-    if same_words(new) == same_words(one.word):
-        raise ValueError(f"the synonym of '{plain(one.word)}' is the word itself")
-
-
-# Each gives the text changed, or None where it has nothing to change. The same random numbers give the same text.
+Synonyms = Mapping[str, Sequence[str]]
 
 SHARE = 0.2
 """Of the words of a question, those that get a typing error or change places; one at least."""
@@ -213,7 +198,7 @@ def case(text: str, random: Random) -> str | None:
     return random.choice(made) if made else None
 
 
-def synonyms(text: str, random: Random, table: Mapping[str, Sequence[str]]) -> str | None:
+def synonyms(text: str, random: Random, table: Synonyms) -> str | None:
     """Each word that the table has becomes one of its synonyms, with a capital where it had one."""
     words = list(_WORD.finditer(text))
     said = []
@@ -235,8 +220,7 @@ def _with(text: str, words: Sequence[re.Match[str]], said: Sequence[str]) -> str
 
 
 KINDS = ("typos", "word-order", "synonyms", "case", "paraphrase")
-
-Synonyms = Mapping[str, Sequence[str]]
+"""Each gives the text changed, or None where it has nothing to change. The same random numbers give the same text."""
 
 
 @dataclass(frozen=True)
@@ -300,38 +284,33 @@ def perturb(
     id is taken, or a kind has not what it needs, and what the caller raises.
     """
     asked = asks_model(kinds, table)
-    _perturb_check(queries, kinds, asked, caller)
+    _check_perturbable(queries, kinds, asked, caller)
     given = made_by_model(asked, queries, seed, caller, model) if asked and caller else {}
     for kind in kinds:
         if kind not in given:
-            change = _rule(kind, table)
+            rules = {"typos": typos, "word-order": word_order, "case": case}
+            change = rules.get(kind) or partial(synonyms, table=table or {})
             given[kind] = [Made(change(one.text, Random(f"{seed} {kind} {one.id}"))) for one in queries]
     found = Perturbed([])
     for number, query in enumerate(queries):
         found.queries.append(query)
         for kind in kinds:
-            _add(found, query, kind, given[kind][number])
+            made = given[kind][number]
+            if made.error is not None:
+                found.failed[kind] += 1
+                found.errors.setdefault(kind, made.error)
+                continue
+            if made.text is None:
+                found.unchanged[kind] += 1
+                continue
+            link = {FROM: query.id, KIND: kind}
+            found.queries.append(Query(id=f"{query.id}.{kind}", text=made.text, metadata={**query.metadata, **link}))
     return found
 
 
-def _add(found: Perturbed, query: Query, kind: str, made: Made) -> None:
-    """What was made of the query, or what there was instead."""
-    if made.error is not None:
-        found.failed[kind] += 1
-        found.errors.setdefault(kind, made.error)
-    elif made.text is None:
-        found.unchanged[kind] += 1
-    else:
-        link = {FROM: query.id, KIND: kind}
-        found.queries.append(Query(id=f"{query.id}.{kind}", text=made.text, metadata={**query.metadata, **link}))
-
-
-def _rule(kind: str, table: Synonyms | None) -> Callable[[str, Random], str | None]:
-    rules = {"typos": typos, "word-order": word_order, "case": case}
-    return rules.get(kind) or partial(synonyms, table=table or {})
-
-
-def _perturb_check(queries: Sequence[Query], kinds: Sequence[str], asked: Sequence[str], caller: Caller | None) -> None:
+def _check_perturbable(
+    queries: Sequence[Query], kinds: Sequence[str], asked: Sequence[str], caller: Caller | None
+) -> None:
     if "synonyms" in asked and caller is None:
         remedy = "give --synonyms FILE.csv with lines word,synonym, or --model, such as openai:gpt-4o"
         raise InputError("synonyms need a table or a model", remedy=remedy)

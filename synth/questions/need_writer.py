@@ -40,6 +40,69 @@ from .slots import (
 )
 
 
+class Need(BaseModel):
+    """A need, and behind it the question of somebody who has it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    number: int = Field(description="The number of the list that this is for.")
+    need: str = Field(description="What somebody was trying to find out or to get done, in one general sentence.")
+    question: str = Field(description="What that person asks, who has not seen the text.")
+
+
+class Needs(BaseModel):
+    """The needs that a text serves."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    needs: list[Need]
+
+
+@functools.cache
+def needs_schema(n: int) -> type[Needs]:
+    """The schema of a reply with up to `n` needs; a longer one still validates, and what is too much is rejected."""
+    bounded = Field(json_schema_extra={"maxItems": n})
+    return create_model(Needs.__name__, __base__=Needs, __doc__=Needs.__doc__, needs=(list[Need], bounded))
+
+
+def request_needs(setup: Setup, assignment: Assignment) -> Asked:
+    """The request that an assignment is; linked sections have a prompt of their own."""
+    step = "linked" if assignment.linked else "need"
+    place = " ".join(section.id for section in assignment.sections)
+    texts = {"sections": assignment.sections} if assignment.linked else {"section": assignment.sections[0]}
+    items = [{"number": n, "kind": slot.kind, "role": slot.role} for n, slot in enumerate(assignment.slots, 1)]
+    values = setup.values(step, assignment.model, place, assignment.slots)
+    messages = setup.prompts[step].render(values | texts | {"items": items})
+    return Asked(f"{step}s" if step == "need" else step, assignment.model, Request(messages, needs_schema(len(items))))
+
+
+def read_needs(assignment: Assignment, reply: Reply, beyond: int) -> Iterator[Draft]:
+    """A draft for each item of a reply, in its order; what no slot asked for has a fault and a position from `beyond`.
+
+    The first item with a number takes its slot.
+    """
+    items = reply.value.needs if isinstance(reply.value, Needs) else []
+    seen = Counter[int]()
+    for place, item in enumerate(items):
+        seen[item.number] += 1
+        fault = slot = None
+        if not 1 <= item.number <= len(assignment.slots):
+            fault = f"a number that was not asked for: {item.number} of {len(assignment.slots)}"
+        elif seen[item.number] > 1:
+            fault = f"a number that came before in the reply: {item.number}"
+        else:
+            slot = assignment.slots[item.number - 1]
+        yield Draft(
+            assignment.model,
+            assignment.sections,
+            slot.position if slot else beyond + place,
+            slot,
+            item.need.strip(),
+            item.question.strip(),
+            fault=fault or (None if item.need.strip() else "no need"),
+        )
+
+
 class NeedQuestion(BaseModel):
     """What somebody with the need of that number asks."""
 
@@ -89,6 +152,58 @@ def read_blind(drafts: Sequence[Draft], reply: Reply) -> list[Draft]:
         replace(draft, question=found.get(number, ""), fault=None if found.get(number) else without)
         for number, draft in enumerate(drafts, 1)
     ]
+
+
+_MARK = re.compile(r"[?？؟](?![\s?？؟]*[?？؟\"'’”»)\]])")
+_ASKING = (
+    r"(?:what|why|how|when|where|which|who|whose|whether|was|warum|wieso|wie|wann|wo|wozu|welche\w*|wer|comment|pourquoi|"
+    r"quand|où|quels?|quelles?|combien|qué|cómo|cuándo|dónde|cuál(?:es)?|quién|qual|quais|quando|onde|quem)"
+)
+_AUX = r"(?:is|are|was|were|do|does|did|can|could|should|must|will|would|has|have|may)"
+_SUBJECT = r"(?:it|they|there|i|we|you|he|she|one|this|that|these|those|the|my|our|an?)"
+_SECOND = re.compile(
+    rf"(\w+),? and (?:also |then )?(?:(?:what|why|how|when|where|which|who) (?:\w+ ){{0,2}}(?:{_AUX}|to|many|much)\b|"
+    rf"{_AUX} {_SUBJECT}\b)|"
+    r"(\w+),? und (?:warum|wieso|wie|wann|wo|wozu|was|welche\w*|wer) \w+|"
+    r"(\w+),? et (?:comment|pourquoi|quand|où|quels?|quelles?|combien) \w+|"
+    r"(\w+),? y (?:cómo|por qué|cuándo|dónde|cuál(?:es)?|qué|quién) \w+|"
+    r"(\w+),? e (?:por que|quando|onde|qual|quais|quem) \w+",
+    re.IGNORECASE,
+)
+_BEFORE = re.compile(rf"(?:{_ASKING}|{_AUX})", re.IGNORECASE)
+"""What stands before "and" where two words ask the same thing together: "when and where is …"."""
+
+_CHOICE = re.compile(
+    r"\beither\b.+\bor\b|\bwhether\b.+\bor\b(?! not\b)|\b(in|on|at|by|with|from|for) (?:\S+ ){1,3}or \1\b|"
+    rf"\bor (?:{_AUX}|rather|instead|just|only|merely|simply) {_SUBJECT}\b|"
+    rf"^(?:should|shall|must) {_SUBJECT}\b.*\bor\b(?! not\b)|^{_AUX} .*,(?: \w+)? or (?!not\b)|"
+    r"^(?:which|who|what)\b.*[,:] .*\bor\b|"
+    r"\bentweder\b.+\boder\b|\bob\b.+\boder\b(?! nicht\b)|\boder (?:ist|sind|wird|werden|soll|muss|kann|doch|eher) |"
+    r"^(?:soll|sollte|sollten|muss|müssen) (?:ich|wir|man)\b.*\boder\b(?! nicht\b)|"
+    r"\bsoit\b.+\bsoit\b|\bou (?:bien|plutôt|est-ce)\b|^(?:dois-je|devrais-je|faut-il)\b.*\bou\b(?! (?:non|pas)\b)|"
+    r"\bo (?:bien|más bien)\b|^¿?(?:debo|debería|hay que)\b.*\bo\b(?! no\b)|^(?:devo|deveria)\b.*\bou\b(?! não\b)",
+    re.IGNORECASE,
+)
+
+
+def more_than_one(text: str, *, comparison: bool = False) -> str | None:
+    """Why a question does not ask one thing, in words for `rejected.jsonl`; None where it does, or asks nothing.
+
+    Nobody can say of an answer to half of two questions whether it is right, and a choice hands the answer over. The
+    patterns aim at what surely asks twice or offers a choice; they let the doubtful stand.
+    `text` has its white space folded to single blanks. comparison: whether a choice between two is what is wanted.
+    """
+    if not asks(text):
+        return None
+    if len(_MARK.findall(text)) > 1:
+        return "two questions in one: two question marks"
+    for found in _SECOND.finditer(text):
+        before = next(group for group in found.groups() if group)
+        if not _BEFORE.fullmatch(before):
+            return f"two questions in one: “{found.group()[len(before) :].lstrip(', ')}”"
+    if not comparison and (choice := _CHOICE.search(text)):
+        return f"either/or: “{choice.group().strip()}”"
+    return None
 
 
 NOT_ANSWERED = "its text does not answer it"
@@ -198,125 +313,6 @@ def _span(quote: str, sections: Sequence[Section]) -> tuple[Section, int, int] |
     return None
 
 
-class Need(BaseModel):
-    """A need, and behind it the question of somebody who has it."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    number: int = Field(description="The number of the list that this is for.")
-    need: str = Field(description="What somebody was trying to find out or to get done, in one general sentence.")
-    question: str = Field(description="What that person asks, who has not seen the text.")
-
-
-class Needs(BaseModel):
-    """The needs that a text serves."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    needs: list[Need]
-
-
-@functools.cache
-def needs_schema(n: int) -> type[Needs]:
-    """The schema of a reply with up to `n` needs; a longer one still validates, and what is too much is rejected."""
-    bounded = Field(json_schema_extra={"maxItems": n})
-    return create_model(Needs.__name__, __base__=Needs, __doc__=Needs.__doc__, needs=(list[Need], bounded))
-
-
-def request_needs(setup: Setup, assignment: Assignment) -> Asked:
-    """The request that an assignment is; linked sections have a prompt of their own."""
-    step = "linked" if assignment.linked else "need"
-    place = " ".join(section.id for section in assignment.sections)
-    texts = {"sections": assignment.sections} if assignment.linked else {"section": assignment.sections[0]}
-    items = [{"number": n, "kind": slot.kind, "role": slot.role} for n, slot in enumerate(assignment.slots, 1)]
-    values = setup.values(step, assignment.model, place, assignment.slots)
-    messages = setup.prompts[step].render(values | texts | {"items": items})
-    return Asked(f"{step}s" if step == "need" else step, assignment.model, Request(messages, needs_schema(len(items))))
-
-
-def read_needs(assignment: Assignment, reply: Reply, beyond: int) -> Iterator[Draft]:
-    """A draft for each item of a reply, in its order; what no slot asked for has a fault and a position from `beyond`.
-
-    The first item with a number takes its slot.
-    """
-    items = reply.value.needs if isinstance(reply.value, Needs) else []
-    seen = Counter[int]()
-    for place, item in enumerate(items):
-        seen[item.number] += 1
-        known = 1 <= item.number <= len(assignment.slots) and seen[item.number] == 1
-        slot = assignment.slots[item.number - 1] if known else None
-        yield Draft(
-            assignment.model,
-            assignment.sections,
-            slot.position if slot else beyond + place,
-            slot,
-            item.need.strip(),
-            item.question.strip(),
-            fault=_fault(item, len(assignment.slots), seen[item.number]),
-        )
-
-
-def _fault(item: Need, n_slots: int, times: int) -> str | None:
-    if not 1 <= item.number <= n_slots:
-        return f"a number that was not asked for: {item.number} of {n_slots}"
-    if times > 1:
-        return f"a number that came before in the reply: {item.number}"
-    return None if item.need.strip() else "no need"
-
-
-# Nobody can say of an answer to half of them whether it is right, and a choice hands the answer over. The patterns aim
-# at what surely asks twice or offers a choice; they let the doubtful stand.
-
-_MARK = re.compile(r"[?？؟](?![\s?？؟]*[?？؟\"'’”»)\]])")
-_ASKING = (
-    r"(?:what|why|how|when|where|which|who|whose|whether|was|warum|wieso|wie|wann|wo|wozu|welche\w*|wer|comment|pourquoi|"
-    r"quand|où|quels?|quelles?|combien|qué|cómo|cuándo|dónde|cuál(?:es)?|quién|qual|quais|quando|onde|quem)"
-)
-_AUX = r"(?:is|are|was|were|do|does|did|can|could|should|must|will|would|has|have|may)"
-_SUBJECT = r"(?:it|they|there|i|we|you|he|she|one|this|that|these|those|the|my|our|an?)"
-_SECOND = re.compile(
-    rf"(\w+),? and (?:also |then )?(?:(?:what|why|how|when|where|which|who) (?:\w+ ){{0,2}}(?:{_AUX}|to|many|much)\b|"
-    rf"{_AUX} {_SUBJECT}\b)|"
-    r"(\w+),? und (?:warum|wieso|wie|wann|wo|wozu|was|welche\w*|wer) \w+|"
-    r"(\w+),? et (?:comment|pourquoi|quand|où|quels?|quelles?|combien) \w+|"
-    r"(\w+),? y (?:cómo|por qué|cuándo|dónde|cuál(?:es)?|qué|quién) \w+|"
-    r"(\w+),? e (?:por que|quando|onde|qual|quais|quem) \w+",
-    re.IGNORECASE,
-)
-_BEFORE = re.compile(rf"(?:{_ASKING}|{_AUX})", re.IGNORECASE)
-"""What stands before "and" where two words ask the same thing together: "when and where is …"."""
-
-_CHOICE = re.compile(
-    r"\beither\b.+\bor\b|\bwhether\b.+\bor\b(?! not\b)|\b(in|on|at|by|with|from|for) (?:\S+ ){1,3}or \1\b|"
-    rf"\bor (?:{_AUX}|rather|instead|just|only|merely|simply) {_SUBJECT}\b|"
-    rf"^(?:should|shall|must) {_SUBJECT}\b.*\bor\b(?! not\b)|^{_AUX} .*,(?: \w+)? or (?!not\b)|"
-    r"^(?:which|who|what)\b.*[,:] .*\bor\b|"
-    r"\bentweder\b.+\boder\b|\bob\b.+\boder\b(?! nicht\b)|\boder (?:ist|sind|wird|werden|soll|muss|kann|doch|eher) |"
-    r"^(?:soll|sollte|sollten|muss|müssen) (?:ich|wir|man)\b.*\boder\b(?! nicht\b)|"
-    r"\bsoit\b.+\bsoit\b|\bou (?:bien|plutôt|est-ce)\b|^(?:dois-je|devrais-je|faut-il)\b.*\bou\b(?! (?:non|pas)\b)|"
-    r"\bo (?:bien|más bien)\b|^¿?(?:debo|debería|hay que)\b.*\bo\b(?! no\b)|^(?:devo|deveria)\b.*\bou\b(?! não\b)",
-    re.IGNORECASE,
-)
-
-
-def more_than_one(text: str, *, comparison: bool = False) -> str | None:
-    """Why a question does not ask one thing, in words for `rejected.jsonl`; None where it does, or asks nothing.
-
-    `text` has its white space folded to single blanks. comparison: whether a choice between two is what is wanted.
-    """
-    if not asks(text):
-        return None
-    if len(_MARK.findall(text)) > 1:
-        return "two questions in one: two question marks"
-    for found in _SECOND.finditer(text):
-        before = next(group for group in found.groups() if group)
-        if not _BEFORE.fullmatch(before):
-            return f"two questions in one: “{found.group()[len(before) :].lstrip(', ')}”"
-    if not comparison and (choice := _CHOICE.search(text)):
-        return f"either/or: “{choice.group().strip()}”"
-    return None
-
-
 NEAR = 3
 """Sections that an unanswerable question is held against, beside its own: those that BM25 finds first."""
 
@@ -334,14 +330,24 @@ def write_from_needs(
     assignments = assignments_of(setup, sections, corpus)
     drafts, delivered = ask_needs(setup, assignments, caller, calls)
     drafts = ask_blind(setup, drafts, caller, calls)
-    drafts = [faulted(draft, statements=_state(setup)) for draft in drafts]
-    near = _near(drafts, corpus)
+    statements = any(not asks(expert.text) for expert in setup.experts)  # then those written may be told so as well
+    drafts = [faulted(draft, statements=statements) for draft in drafts]
+    near = {  # where the answer to an unanswerable question would be, if it were anywhere
+        number: corpus.nearest(draft.question, NEAR, without=draft.sections[0])
+        for number, draft in enumerate(drafts)
+        if draft.kind == UNANSWERABLE and draft.fault is None
+    }
     drafts = ask_evidence(setup, drafts, near, caller, calls)
+    replies = {model: [reply for asked, reply in calls if asked.model == model] for model in models}
+    notices = told_of(roles)
+    if setup.experiment.questions.kinds.get(LINKED) and not any(one.linked for one in assignments):
+        went = "their share went to the other kinds"
+        notices.append(f"no {LINKED} question was asked for, {went}: no two sections are linked")
     return Written(
-        [draft.candidate(statements=_state(setup)) for draft in drafts],
+        [draft.candidate(statements=statements) for draft in drafts],
         delivered,
-        [_calls_to(model, calls) for model in models],
-        [*told_of(roles), *_unlinked(setup, assignments), *_without_evidence(drafts)],
+        [Calls(model, len(own), tuple(r.error for r in own if r.error is not None)) for model, own in replies.items()],
+        [*notices, *_without_evidence(drafts)],
         roles,
     )
 
@@ -406,32 +412,6 @@ def faulted(draft: Draft, *, statements: bool) -> Draft:
     free = statements or draft.kind in LOOSE
     fault = fault_of(text, statement=free) if text else "no question"
     return replace(draft, fault=fault or more_than_one(text, comparison=draft.kind == "comparison"))
-
-
-def _state(setup: Setup) -> bool:
-    """Whether some of the experts tell their questions as statements, so that those written may be as well."""
-    return any(not asks(expert.text) for expert in setup.experts)
-
-
-def _near(drafts: Sequence[Draft], corpus: Sections) -> dict[int, tuple[Section, ...]]:
-    """Where the answer to an unanswerable question would be, if it were anywhere."""
-    return {
-        number: corpus.nearest(draft.question, NEAR, without=draft.sections[0])
-        for number, draft in enumerate(drafts)
-        if draft.kind == UNANSWERABLE and draft.fault is None
-    }
-
-
-def _calls_to(model: str, calls: Sequence[tuple[Asked, Reply]]) -> Calls:
-    replies = [reply for asked, reply in calls if asked.model == model]
-    return Calls(model, len(replies), tuple(reply.error for reply in replies if reply.error is not None))
-
-
-def _unlinked(setup: Setup, assignments: Sequence[Assignment]) -> list[str]:
-    """The sentence for a corpus that is too small for questions over several sections."""
-    if not setup.experiment.questions.kinds.get(LINKED) or any(one.linked for one in assignments):
-        return []
-    return [f"no {LINKED} question was asked for, their share went to the other kinds: no two sections are linked"]
 
 
 def _without_evidence(drafts: Sequence[Draft]) -> list[str]:

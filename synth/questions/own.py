@@ -1,4 +1,7 @@
-"""`queries.jsonl` in the corpus folder (BEIR): queries of the user's own, instead of or beside synthetic ones."""
+"""Questions that people bring: `questions.txt` of experts, and `queries.jsonl` (BEIR), a test set of the user's own.
+
+The experts' are examples for the models that write; the user's own stand instead of or beside synthetic ones.
+"""
 
 from __future__ import annotations
 
@@ -40,14 +43,14 @@ def read_expert_questions(path: Path, *, needed: bool = True) -> tuple[ExpertQue
     found: dict[str, ExpertQuestion] = {}
     for number, line in enumerate(read_text(path).split("\n"), 1):
         if line.strip() and not line.lstrip().startswith("#"):
-            question = _parse(line, path, number)
+            question = _expert_question(line, path, number)
             found.setdefault(question.text.casefold(), question)
     if not found:
         raise InputError("has no question", file=path, remedy=_WRITE_SOME)
     return tuple(found.values())
 
 
-def _parse(line: str, path: Path, number: int) -> ExpertQuestion:
+def _expert_question(line: str, path: Path, number: int) -> ExpertQuestion:
     if len(line) > LONGEST_LINE:
         problem = f"is {len(line)} characters long, more than {LONGEST_LINE}"
         raise InputError(problem, file=path, line=number, remedy=_WRITE_SOME)
@@ -76,7 +79,7 @@ def read_own_queries(path: Path) -> list[Query]:
     lines: dict[str, int] = {}
     queries = []
     for number, value in read_objects(path):
-        query = _own_parse(value, path, number)
+        query = _own_query(value, path, number)
         if query.id in lines:
             raise InputError(f"the id '{query.id}' is also that of line {lines[query.id]}", file=path, line=number)
         lines[query.id] = number
@@ -100,7 +103,7 @@ def same_text(queries: Sequence[Query]) -> list[str]:
     return [f"{n} queries have a text that another has too ({named}); in intervals and tests they {counted}"]
 
 
-def _own_parse(value: dict[str, object], path: Path, line: int) -> Query:
+def _own_query(value: dict[str, object], path: Path, line: int) -> Query:
     try:
         query = Query.model_validate(value)
         json_line(value).encode()

@@ -20,10 +20,10 @@ from ragassay.records import Query, Rejected, Section
 from .own import ExpertQuestion
 from .stand_alone import leans_on
 
-# Broder 1997, "On the resemblance and containment of documents": the resemblance of two sets is their Jaccard index.
-
 THRESHOLD = Fraction(4, 5)
-"""Two questions are near-duplicates from this Jaccard index of their content words on: 4 of 5 words shared."""
+"""Two questions are near-duplicates from this Jaccard index of their content words on: 4 of 5 words shared.
+
+It is the resemblance of Broder 1997, "On the resemblance and containment of documents"."""
 
 _WIDE = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _WORD = re.compile(rf"[{_WIDE}]+|(?:(?![{_WIDE}])[\w'’])+")
@@ -146,9 +146,6 @@ def _stemmer(language: str) -> Stemmer | None:
     return stemmer
 
 
-# Meaning is held against meaning by the cosine of embeddings. Models differ in how near unrelated texts stand, so the
-# cosine that counts as a repetition lies at the same part of the way from there to 1 for all of them.
-
 ALIKE = 0.84
 """Part of the way from unrelated questions to equal ones at which two ask the same (docs/questions.md)."""
 
@@ -174,7 +171,11 @@ Embed = Callable[[Sequence[str]], npt.NDArray[np.floating]]
 
 @dataclass(frozen=True)
 class Meanings:
-    """rows: a vector of length 1 for each text. threshold: the cosine from which on two texts ask the same."""
+    """rows: a vector of length 1 for each text. threshold: the cosine from which on two texts ask the same.
+
+    Models differ in how near unrelated texts stand, so the cosine that counts as a repetition lies at the same part of
+    the way from there to 1 for all of them.
+    """
 
     rows: Mapping[str, npt.NDArray[np.float32]]
     threshold: float
@@ -211,20 +212,18 @@ class Asked:
         By meaning it is the nearest one at or above the threshold, the earliest of equals; two questions of which each
         names a thing that the other does not (`UART0`, `UART1`) never repeat one another.
         """
-        return self._words.nearest(text) or self._by_meaning(text)
-
-    def _by_meaning(self, text: str) -> str | None:
-        if not self._meanings or not self._rows:
-            return None
+        if (by_words := self._words.nearest(text)) or not self._meanings or not self._rows:
+            return by_words
         cosines = np.round(np.stack(self._rows) @ self._meanings.rows[text], 4)
         shape = shape_of(text, self._language)
-        near = [index for index in np.flatnonzero(cosines >= self._meanings.threshold) if self._may(shape, int(index))]
+        near = [
+            index
+            for index in np.flatnonzero(cosines >= self._meanings.threshold)
+            for other in [self._names[index][1]]
+            if shape.names <= other.words or other.names <= shape.words
+        ]
         best = min(near, key=lambda index: (-cosines[index], index), default=None)
         return None if best is None else f"{self._names[best][0]}, in other words (cosine {cosines[best]:.2f})"
-
-    def _may(self, shape: Shape, index: int) -> bool:
-        other = self._names[index][1]
-        return shape.names <= other.words or other.names <= shape.words
 
 
 LONGEST = 400
@@ -362,22 +361,30 @@ def sift(
 
     Near-duplicates are found in an order drawn by the seed, in which no model comes before the others; it does not
     depend on which candidates there are, so that one reply more changes nothing among the rest but what it duplicates.
-    Kept ones have unique ids, also unlike those of the user's `own` queries, whose near-duplicates are rejected too.
+    Kept ones have unique ids, also unlike those of the user's `own` queries, whose near-duplicates are rejected too:
+    `q-` and the first ten digits of the text's SHA-256, more where that is taken.
     """
     places = {id(candidate): index for index, candidate in enumerate(candidates)}
-    known = _known(experts, own, Asked(language, meanings))
-    pool = Asked(language, meanings)
+    known, pool = Asked(language, meanings), Asked(language, meanings)
+    for expert in experts:
+        known.add(f"copy of the expert question in line {expert.line}", expert.text)
+    for query in own:
+        known.add(f"near-duplicate of the user's own query {query.id}", query.text)
     taken = {query.id for query in own}
     kept: dict[int, Query] = {}
     rejected: dict[int, Rejected] = {}
     for candidate in sorted(candidates, key=lambda candidate: _draw(candidate, seed)):
         text = clean(candidate.text)
-        reason = candidate.fault or _extra(candidate, per_section) or fault_of(text, statement=candidate.statement)
+        extra = per_section is not None and candidate.position >= per_section
+        reason = candidate.fault or (f"more than {per_section} questions in one reply" if extra else None)
+        reason = reason or fault_of(text, statement=candidate.statement)
         reason = reason or known.repeated(text)
         if reason is None and (earlier := pool.repeated(text)):
             reason = f"near-duplicate of {earlier}"
         if reason is None:
-            query = Query(id=_id(text, taken), text=text, metadata=candidate.metadata)
+            digest = digest_bytes(text.encode())
+            name = next(name for length in range(10, 65) if (name := f"q-{digest[:length]}") not in taken)
+            query = Query(id=name, text=text, metadata=candidate.metadata)
             taken.add(query.id)
             pool.add(query.id, text)
             kept[places[id(candidate)]] = query
@@ -396,28 +403,9 @@ def compared_texts(
     return [text for text in (*written, *(one.text for one in experts), *(one.text for one in own)) if text]
 
 
-def _known(experts: Sequence[ExpertQuestion], own: Sequence[Query], known: Asked) -> Asked:
-    for expert in experts:
-        known.add(f"copy of the expert question in line {expert.line}", expert.text)
-    for query in own:
-        known.add(f"near-duplicate of the user's own query {query.id}", query.text)
-    return known
-
-
-def _extra(candidate: Candidate, per_section: int | None) -> str | None:
-    extra = per_section is not None and candidate.position >= per_section
-    return f"more than {per_section} questions in one reply" if extra else None
-
-
 def _draw(candidate: Candidate, seed: int) -> tuple[str, str]:
     origin = f"{seed}:{candidate.model}:{candidate.section.id}:{candidate.position}"
     return digest_bytes(origin.encode()), origin
-
-
-def _id(text: str, taken: set[str]) -> str:
-    """`q-` and the first ten digits of the text's SHA-256, more where that is taken."""
-    digest = digest_bytes(text.encode())
-    return next(name for length in range(10, 65) if (name := f"q-{digest[:length]}") not in taken)
 
 
 def asks(text: str) -> bool:
@@ -433,6 +421,7 @@ def machine_words(text: str) -> str | None:
 
 
 def length_words(text: str) -> float:
+    """How many words it has; of a script without spaces, two characters are one."""
     return max(len(text.split()), len(_UNSPACED.findall(text)) / 2)
 
 

@@ -15,10 +15,6 @@ from ragassay.records import Query, Section
 
 from .reject import FUNCTION_WORDS
 
-# Two sections are linked where they share terms that few others have, names of things above all; of several the nearest
-# by the cosine of tf-idf vectors (Salton and Buckley 1988, "Term-weighting approaches in automatic text retrieval") is
-# taken. Sections of other documents are linked just as those of the same one.
-
 SHARED = 2
 """Rare terms that two sections share at least."""
 RARE = 0.1
@@ -35,7 +31,12 @@ def terms(text: str) -> list[str]:
 
 
 class Sections:
-    """All sections of a corpus, to be asked which go together."""
+    """All sections of a corpus, to be asked which go together.
+
+    Two sections are linked where they share terms that few others have, names of things above all; of several the
+    nearest by the cosine of tf-idf vectors (Salton and Buckley 1988, "Term-weighting approaches in automatic text
+    retrieval") is taken. Sections of other documents are linked just as those of the same one.
+    """
 
     def __init__(self, sections: Sequence[Section]) -> None:
         self.sections = sections
@@ -49,7 +50,7 @@ class Sections:
 
     def linked(self, section: Section) -> tuple[Section, ...]:
         """One or two sections that go with `section`, the nearest first; the second is linked to both. Else none."""
-        index = self._places[section.id]
+        index = self._indexes[section.id]
         first = self._nearest(index, self._sharing(index))
         if first is None:
             return ()
@@ -66,7 +67,7 @@ class Sections:
         return tuple(self.sections[index] for index in best[:n])
 
     @cached_property
-    def _places(self) -> Mapping[str, int]:
+    def _indexes(self) -> Mapping[str, int]:
         return {section.id: index for index, section in enumerate(self.sections)}
 
     @cached_property
@@ -113,8 +114,11 @@ def sample_sections(sections: Sequence[Section], n: int, seed: int) -> list[Sect
     for section in sections:
         by_doc[section.doc].append(section)
     shares = _shares(by_doc, n, seed)
-    drawn = [_stretches(by_doc[doc], share, f"{seed}:{doc}") for doc, share in shares.items()]
-    chosen = {section.id for some in drawn for section in some}
+    chosen: set[str] = set()
+    for doc, share in shares.items():
+        own, rng = by_doc[doc], random.Random(f"{seed}:{doc}")
+        edges = [index * len(own) // share for index in range(share + 1)]
+        chosen.update(own[rng.randrange(start, stop)].id for start, stop in pairwise(edges))
     return [section for section in sections if section.id in chosen]
 
 
@@ -158,7 +162,15 @@ class _Draw:
     def take(self, model: str, doc: str | None = None) -> None:
         """Draw the model's next query, about `doc` where one is given."""
         places = [place for place, queue in self._queues[model].items() if queue and doc in (None, place[0])]
-        place = min(places, key=lambda place: self._rank(model, place))
+        place = min(
+            places,
+            key=lambda place: (
+                self._n_section[place],
+                self._n_own[(model, *place)],
+                self._n_doc[place[0]],
+                _shuffle_key(self._seed, place[1]),
+            ),
+        )
         self.taken.append(self._queues[model][place].pop())
         self._quota[model] -= 1
         self._n_doc[place[0]] += 1
@@ -188,10 +200,6 @@ class _Draw:
                 return True
         return False
 
-    def _rank(self, model: str, place: tuple[str, str]) -> tuple[int, int, int, str]:
-        spread = (self._n_section[place], self._n_own[(model, *place)], self._n_doc[place[0]])
-        return (*spread, _shuffle_key(self._seed, place[1]))
-
 
 def _shares(by_doc: Mapping[str, Sequence[Section]], n: int, seed: int) -> dict[str, int]:
     """How many sections each document gives: one each, then the highest averages of length (Sainte-Laguë)."""
@@ -206,12 +214,6 @@ def _shares(by_doc: Mapping[str, Sequence[Section]], n: int, seed: int) -> dict[
             break
         shares[max(open_docs, key=lambda doc: (length[doc] / (2 * shares[doc] + 1), doc))] += 1
     return shares
-
-
-def _stretches(sections: Sequence[Section], share: int, seed: str) -> list[Section]:
-    rng = random.Random(seed)
-    edges = [index * len(sections) // share for index in range(share + 1)]
-    return [sections[rng.randrange(start, stop)] for start, stop in pairwise(edges)]
 
 
 def _shuffle_key(seed: int, name: str) -> str:

@@ -65,28 +65,25 @@ def ledger(
 ) -> list[LedgerRow]:
     """A row for each model and each document that it was asked about, in the order of what was delivered."""
     n_kept, n_rejected, n_sampled = _tally(kept), _tally(rejected), _tally(sampled)
-    return [
-        LedgerRow(
-            model=place[0],
-            doc=place[1],
-            kept=n_kept[place],
-            rejected=n_rejected[place],
-            sampled=n_sampled[place],
-            **_counts([one for one in delivered if one[:2] == place]),
+    rows = []
+    for place in dict.fromkeys(one[:2] for one in delivered):
+        replies = [one for one in delivered if one[:2] == place]
+        got = [(one.asked, one.written) for one in replies if one.written is not None]
+        rows.append(
+            LedgerRow(
+                model=place[0],
+                doc=place[1],
+                asked=sum(one.asked for one in replies),
+                written=sum(written for _, written in got),
+                failed=sum(one.asked for one in replies if one.written is None),
+                unwritten=sum(max(asked - written, 0) for asked, written in got),
+                extra=sum(max(written - asked, 0) for asked, written in got),
+                kept=n_kept[place],
+                rejected=n_rejected[place],
+                sampled=n_sampled[place],
+            )
         )
-        for place in dict.fromkeys(one[:2] for one in delivered)
-    ]
-
-
-def _counts(replies: Sequence[Delivered]) -> dict[str, int]:
-    got = [(one.asked, one.written) for one in replies if one.written is not None]
-    return {
-        "asked": sum(one.asked for one in replies),
-        "written": sum(written for _, written in got),
-        "failed": sum(one.asked for one in replies if one.written is None),
-        "unwritten": sum(max(asked - written, 0) for asked, written in got),
-        "extra": sum(max(written - asked, 0) for asked, written in got),
-    }
+    return rows
 
 
 def _tally(records: Sequence[Query] | Sequence[Rejected]) -> Counter[tuple[str, str]]:
@@ -222,6 +219,13 @@ class Draft:
 
     def candidate(self, *, statements: bool) -> Candidate:
         """What is sifted. statements: whether any question may be without the form of one, as experts' are."""
+        docs = list(dict.fromkeys(section.doc for section in self.sections))
+        several = {"sections": [section.id for section in self.sections]} if len(self.sections) > 1 else {}
+        expected = {"expected_docs": []} if self.kind == UNANSWERABLE else {"expected_docs": docs} if docs[1:] else {}
+        drawn = {"kind": self.slot.kind, "blind": self.slot.blind} if self.slot else {}
+        role = {"role": self.slot.role} if self.slot and self.slot.role else {}
+        evidence = {"evidence": [dict(span) for span in self.evidence]} if self.evidence else {}
+        held = {"holds": self.holds} if self.holds else {}
         return Candidate(
             self.question or self.need,
             self.model,
@@ -230,18 +234,8 @@ class Draft:
             self.answer,
             fault=self.fault,
             statement=statements or self.kind in LOOSE,
-            details=self._details(),
+            details={**several, **expected, **drawn, **role, "need": writable(self.need), **held, **evidence},
         )
-
-    def _details(self) -> dict[str, Any]:
-        docs = list(dict.fromkeys(section.doc for section in self.sections))
-        several = {"sections": [section.id for section in self.sections]} if len(self.sections) > 1 else {}
-        expected = {"expected_docs": []} if self.kind == UNANSWERABLE else {"expected_docs": docs} if docs[1:] else {}
-        drawn = {"kind": self.slot.kind, "blind": self.slot.blind} if self.slot else {}
-        role = {"role": self.slot.role} if self.slot and self.slot.role else {}
-        evidence = {"evidence": [dict(span) for span in self.evidence]} if self.evidence else {}
-        held = {"holds": self.holds} if self.holds else {}
-        return {**several, **expected, **drawn, **role, "need": writable(self.need), **held, **evidence}
 
 
 class Asked(NamedTuple):
@@ -327,9 +321,6 @@ NAMES_TOKENS = 800
 TEXT_TOKENS = 4200
 """What the beginnings of sections may take; with names, fences and instructions the request stays near 6,000 tokens."""
 N_SECTIONS = 24
-
-_LETTERS = 8
-"""Characters of a text that are looked at for each token of its beginning."""
 
 
 class Role(BaseModel):
@@ -420,6 +411,6 @@ def _within(names: Iterable[str], tokens: int) -> Iterator[str]:
 
 
 def _beginning(text: str, tokens: int) -> str:
-    """The longest beginning of a text that has at most `tokens`."""
-    head = text[: tokens * _LETTERS]
+    """The longest beginning of a text that has at most `tokens`; eight characters are looked at for each."""
+    head = text[: 8 * tokens]
     return head[: bisect_right(range(len(head) + 1), tokens, key=lambda end: count_tokens(head[:end])) - 1]

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 
-# Only what surely leans: a text, passage or table that is pointed to, and things said above or below.
-
 _RUSSIAN_PART = (
     r"(?:текст|отрыв|фрагмент|абзац|раздел(?!\w* диск)|документ|стать|глав|пример|рисун|таблиц|"
     r"отчёт|отчет)\w*"
@@ -45,10 +43,6 @@ _ARABIC = (
     rf"{_ARABIC_PART} (?:أعلاه|أدناه|السابقة?|المذكورة?|المعطاة?|المعطى|المقدمة?)(?=\s|[؟?.,،]|$)",
     r"(?:المذكورة?|الموضحة?|الواردة?) (?:أعلاه|أدناه|سابقا|سابقًا)",
 )
-ELSEWHERE = (*_RUSSIAN, *_CHINESE, *_JAPANESE, *_ARABIC)
-"""All of them."""
-
-
 _PART = (
     r"(?:passages?|excerpts?|snippets?|extracts?|sections?|sub-?sections?|chapters?|paragraphs?|texts?|documents?|"
     r"articles?|listings?|figures?|tables?|diagrams?|illustrations?|examples?|pages?|appendix|footnotes?)"
@@ -140,7 +134,8 @@ _IBERIAN = (
     r"\b(?:arriba|anteriormente|acima|antes) (?:mencionad|descrit|citad|indicad)[oa]s?\b",
     r"\b(?:figura|tabla|tabela) \d+",
 )
-_PATTERNS = [re.compile(pattern, re.IGNORECASE) for pattern in (*_ENGLISH, *_GERMAN, *_FRENCH, *_IBERIAN, *ELSEWHERE)]
+_ALL_LANGUAGES = (*_ENGLISH, *_GERMAN, *_FRENCH, *_IBERIAN, *_RUSSIAN, *_CHINESE, *_JAPANESE, *_ARABIC)
+_PATTERNS = [re.compile(pattern, re.IGNORECASE) for pattern in _ALL_LANGUAGES]
 
 
 def leans_on(text: str) -> str | None:

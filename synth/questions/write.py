@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
@@ -21,8 +21,6 @@ from . import GOLDEN_PROMPT
 from .own import ExpertQuestion
 from .reject import Candidate
 from .slots import Calls, Delivered, Written, labels
-
-"""What is added to the prompt, the user's own as well, with `questions.golden_answers`."""
 
 
 class WrittenQuestion(BaseModel):
@@ -94,7 +92,12 @@ def write_from_passages(
     rows = dict(zip((batch.model for batch in batches), caller.ask(batches), strict=True))
     asked = experiment.questions.per_section
     return Written(
-        [candidate for model, replies in rows.items() for candidate in _candidates(model, sections, replies)],
+        [
+            Candidate(question.question, model, section, position, _answer(question))
+            for model, replies in rows.items()
+            for section, reply in zip(sections, replies, strict=True)
+            for position, question in enumerate(_questions(reply))
+        ],
         [
             Delivered(model, section.doc, asked, None if reply.error is not None else len(_questions(reply)))
             for model, replies in rows.items()
@@ -102,15 +105,6 @@ def write_from_passages(
         ],
         [Calls(model, len(row), tuple(r.error for r in row if r.error is not None)) for model, row in rows.items()],
     )
-
-
-def _candidates(model: str, sections: Sequence[Section], replies: Sequence[Reply]) -> list[Candidate]:
-    """Every question of every reply."""
-    return [
-        Candidate(question.question, model, section, position, _answer(question))
-        for section, reply in zip(sections, replies, strict=True)
-        for position, question in enumerate(_questions(reply))
-    ]
 
 
 def _questions(reply: Reply) -> Sequence[WrittenQuestion]:
@@ -125,24 +119,19 @@ def _messages(
     experiment: Experiment, prompt: Prompt, model: str, section: Section, experts: Sequence[ExpertQuestion]
 ) -> tuple[Message, ...]:
     """The prompt filled in, with what asks for golden answers at the end of each of its parts where they are wanted."""
-    messages = prompt.render(_values(experiment, model, section, experts))
-    if not experiment.questions.golden_answers:
-        return messages
-    more = Prompt.load(GOLDEN_PROMPT).render({})
-    return tuple(
-        Message(one.role, f"{one.content}\n\n{added.content}") for one, added in zip(messages, more, strict=True)
-    )
-
-
-def _values(
-    experiment: Experiment, model: str, section: Section, experts: Sequence[ExpertQuestion]
-) -> Mapping[str, object]:
     settings = experiment.questions
     rng = random.Random(f"{settings.seed}:{model}:{section.id}")
-    return {
+    values = {
         "language": experiment.corpus.language,
         "per_section": settings.per_section,
         "roles": list(dict.fromkeys(expert.role for expert in experts if expert.role)),
         "examples": rng.sample(list(experts), min(settings.few_shot, len(experts))),
         "section": section,
     }
+    messages = prompt.render(values)
+    if not settings.golden_answers:
+        return messages
+    more = Prompt.load(GOLDEN_PROMPT).render({})
+    return tuple(
+        Message(one.role, f"{one.content}\n\n{added.content}") for one, added in zip(messages, more, strict=True)
+    )
