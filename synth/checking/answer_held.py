@@ -21,6 +21,7 @@ MOST_COMBINED = 12
 """Numbers of a text of which sums, differences, products and ratios are made."""
 
 _UNITS = (10.0, 100.0, 1e3, 1e6, 1e9, 8.0, 1024.0, 1024.0**2, 60.0, 3600.0, 24.0, 7.0, 12.0)
+"""By how much units are larger than others: thousands, bytes, minutes, hours, days, weeks, months."""
 
 _NUMBER = re.compile(
     r"(?<![\w.])0[xX][0-9A-Fa-f]+|"
@@ -120,29 +121,26 @@ def _value(written: str) -> float | None:
 
 
 def _comes_of(value: float, known: Iterable[float]) -> bool:
-    """Whether a number is one of those known, in another unit, or made of two of them, up to rounding."""
-    others = sorted(set(known))
-    return any(_same(value, other) for other in (*_in_units(others), *_made(others[:MOST_COMBINED])))
+    """Whether a number is one of those known, in another unit, or made of two of them.
+
+    Or is equal to one of these once that is rounded to 2 figures or more, as answers round.
+    """
+    return any(
+        value == other or any(value == float(f"{other:.{digits}g}") for digits in (2, 3, 4))
+        for other in _made(sorted(set(known)))
+    )
 
 
-def _made(known: Iterable[float]) -> Iterator[float]:
-    for one, other in permutations(known, 2):
-        yield from (one + other, one - other, one * other)
-        if other:
-            yield from (one / other, 100 * one / other, 100 * abs(one - other) / other)
-
-
-def _in_units(known: Iterable[float]) -> Iterator[float]:
-    """The numbers themselves, and in larger and smaller units: thousands, bytes, minutes, hours, days, months."""
+def _made(known: Sequence[float]) -> Iterator[float]:
+    """The numbers themselves, those in other units, and what two of the first MOST_COMBINED make."""
     for one in known:
         yield one
         for factor in _UNITS:
             yield from (one * factor, one / factor)
-
-
-def _same(value: float, other: float) -> bool:
-    """Equal, or equal once the other is rounded to 2 figures or more, as answers round."""
-    return value == other or any(value == float(f"{other:.{digits}g}") for digits in (2, 3, 4))
+    for one, other in permutations(known[:MOST_COMBINED], 2):
+        yield from (one + other, one - other, one * other)
+        if other:
+            yield from (one / other, 100 * one / other, 100 * abs(one - other) / other)
 
 
 FEWEST_NEW, SHARED = 4, Fraction(1, 6)
@@ -188,7 +186,8 @@ def not_held(answer: str, evidence: str, question: str, language: str) -> str | 
         return f"it says “{amounts[0]}”, the evidence “{amounts[1]}”"
     if number := foreign_number(answer, evidence, question):
         return f"the number {number} is not in the evidence"
-    if name := _foreign_name(answer, evidence, question):
+    known = f"{evidence} {question}"
+    if name := _code(answer, known) or _person(answer, known):
         return f"the name “{name}” is not in the evidence"
     if sentence := _negated(answer, evidence, language):
         return f"it says the opposite of “{sentence}”"
@@ -203,24 +202,20 @@ def comparable(answer: str, evidence: str) -> bool:
     return bool(other) and other[one.most_common(1)[0][0]] * 4 >= other.total()
 
 
-def _foreign_name(answer: str, evidence: str, question: str) -> str | None:
-    known = f"{evidence} {question}"
-    dense = "".join(filter(str.isalnum, unicodedata.normalize("NFKC", known))).casefold()
-    for word in answer.split():
-        bare = word.strip("\"'“”‘’.,;:!?").removeprefix("(")
-        if _CODE.fullmatch(bare) and not _is_there(bare, dense):
-            return bare
-    return _person(answer, known)
-
-
-def _is_there(name: str, dense: str) -> bool:
-    """Whether a name stands in a text of letters and digits; a name with a number also where its number does.
+def _code(answer: str, known: str) -> str | None:
+    """A name of code that does not stand in what is known, whatever its marks; nor, with a number, its number.
 
     KRT17 may stand there as keratin 17.
     """
-    bare = "".join(filter(str.isalnum, name)).casefold()
-    number = re.fullmatch(r"[a-z]+(\d+)", bare)
-    return bare in dense or bare.removesuffix("s") in dense or bool(number and number[1] in dense)
+    dense = "".join(filter(str.isalnum, unicodedata.normalize("NFKC", known))).casefold()
+    for word in answer.split():
+        name = word.strip("\"'“”‘’.,;:!?").removeprefix("(")
+        bare = "".join(filter(str.isalnum, name)).casefold()
+        number = re.fullmatch(r"[a-z]+(\d+)", bare)
+        there = bare in dense or bare.removesuffix("s") in dense or bool(number and number[1] in dense)
+        if _CODE.fullmatch(name) and not there:
+            return name
+    return None
 
 
 def _person(answer: str, known: str) -> str | None:
@@ -270,8 +265,11 @@ def _negated(answer: str, evidence: str, language: str) -> str | None:
         content = _content(said, language)
         if len(content) < 4:
             continue
-        near = [(_alike(content, _content(there, language)), there) for there in _sentences(evidence)]
-        best, there = max(near, default=(Fraction(0), ""), key=lambda pair: pair[0])
+        best, there = Fraction(0), ""
+        for sentence in _sentences(evidence):
+            other = _content(sentence, language)
+            if (alike := Fraction(len(content & other), len(content | other))) > best:
+                best, there = alike, sentence
         if best >= ALIKE and (_n_negations(said) - _n_negations(there)) % 2:
             return there if len(there) <= 120 else there[:120] + "…"
     return None
@@ -284,11 +282,6 @@ def _sentences(text: str) -> Sequence[str]:
 def _content(text: str, language: str) -> frozenset[str]:
     words = (" " if _is_negation(word) else word for word in _CHINESE_NOT.sub("", text).split())
     return shape_of(" ".join(words), language).content
-
-
-def _alike(one: frozenset[str], other: frozenset[str]) -> Fraction:
-    union = len(one | other)
-    return Fraction(len(one & other), union) if union else Fraction(0)
 
 
 def _n_negations(text: str) -> int:

@@ -98,21 +98,19 @@ def coverage(questions: Sequence[Placed], corpus: CorpusText) -> Coverage:
             by_search += 1
             known = {one.passage[0]}
         docs |= known
-    sections = Covered(asked=_sections(spans, corpus), of=len(corpus.sections)) if corpus.sections and spans else None
+    sections = None
+    if corpus.sections and spans:  # how many of them the spans begin in or reach into
+        asked = sum(
+            any(span.doc == one.doc and span.start < one.end and one.start < span.end for span in spans)
+            for one in corpus.sections
+        )
+        sections = Covered(asked=asked, of=len(corpus.sections))
     return Coverage(
         documents=Covered(asked=len(docs), of=len(corpus.documents)),
         sections=sections,
         n_by_evidence=by_evidence,
         n_by_search=by_search,
         n_nowhere=len(questions) - by_evidence - by_search,
-    )
-
-
-def _sections(spans: Sequence[Span], corpus: CorpusText) -> int:
-    """How many sections the spans begin in or reach into."""
-    return sum(
-        any(span.doc == section.doc and span.start < section.end and section.start < span.end for span in spans)
-        for section in corpus.sections
     )
 
 
@@ -143,7 +141,11 @@ def check_set(
     experts: people's questions that it is held against. embed: tells near-duplicates by meaning, which without it are
     told by their words alone. Raises what `embed` does.
     """
-    looked = [_looked(item, corpus) for item in items]
+    looked = []
+    for item in items:
+        readable, evidence = not (is_empty(item.text) or garbled(item.text)), evidence_of(item, corpus)
+        passage, most = _nearest(item.text, evidence, corpus) if readable else (None, None)
+        looked.append(Looked(item, readable, evidence, passage, most))
     cross = _crosses(looked, corpus)
     findings = [
         *(finding for one in looked for finding in _of_text(one, corpus, cross)),
@@ -152,9 +154,8 @@ def check_set(
     ]
     order = {fault: number for number, fault in enumerate(FAULTS)}
     findings.sort(key=lambda finding: (finding.row, order[finding.fault]))
-    readable = [one for one in looked if one.readable]
-    overlaps = [one.overlap for one in readable]
-    said, about = realism([one.item.text for one in readable], experts, corpus)
+    sound = [one for one in looked if one.readable]
+    said, about = realism([one.item.text for one in sound], experts, corpus)
     return Checked(
         set=str(path),
         corpus=str(corpus.place),
@@ -162,19 +163,16 @@ def check_set(
         findings=tuple(findings),
         counts=_counts(looked, findings),
         coverage=coverage(looked, corpus),
-        overlap=overlaps_of(overlaps),
+        overlap=overlaps_of([one.overlap for one in sound]),
         experts_overlap=overlaps_of([_nearest(text, (), corpus)[1] for text in experts]) if experts else None,
         realism=said,
-        partly_found=tuple(one.item.id for one in looked if any(_partly(found) for found in one.evidence)),
+        partly_found=tuple(
+            one.item.id
+            for one in looked
+            if any(found.fault is None and found.share is not None and found.share < 1 for found in one.evidence)
+        ),
         notes=(*_notes(items, cross, embed), *about),
     )
-
-
-def _looked(item: Item, corpus: CorpusText) -> Looked:
-    readable = not (is_empty(item.text) or garbled(item.text))
-    evidence = evidence_of(item, corpus)
-    passage, most = _nearest(item.text, evidence, corpus) if readable else (None, None)
-    return Looked(item, readable, evidence, passage, most)
 
 
 def _nearest(
@@ -244,10 +242,6 @@ def _judging(one: Looked) -> str:
 
 def _finding(item: Item, fault: Fault, detail: str, other: str | None = None) -> Finding:
     return Finding(id=item.id, fault=fault, row=item.row, line=item.line, detail=one_line(detail), other=other)
-
-
-def _partly(found: Found) -> bool:
-    return found.fault is None and found.share is not None and found.share < 1
 
 
 def _counts(looked: Sequence[Looked], findings: Sequence[Finding]) -> dict[Fault, Counted]:

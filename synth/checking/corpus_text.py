@@ -6,7 +6,7 @@ import unicodedata
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
@@ -73,9 +73,9 @@ class CorpusText:
 
     def document_with(self, text: str) -> str | None:
         """The document in which most of a text's pieces are found; None where none is."""
-        found = Counter(
-            self._document_at(at) for piece in _pieces(folded(text)) if (at := self._folded.find(piece)) >= 0
-        )
+        names, ends = list(self.documents), list(accumulate(len(part) + 1 for part in self._parts))
+        places = (self._folded.find(piece) for piece in _pieces(folded(text)))
+        found = Counter(names[bisect_right(ends, at)] for at in places if at >= 0)
         return found.most_common(1)[0][0] if found else None
 
     def best_passage(self, question: str) -> tuple[str, str] | None:
@@ -109,13 +109,6 @@ class CorpusText:
     def _folded(self) -> str:
         return " ".join(self._parts)
 
-    @cached_property
-    def _ends(self) -> Sequence[int]:
-        return list(accumulate(len(part) + 1 for part in self._parts))
-
-    def _document_at(self, at: int) -> str:
-        return list(self.documents)[bisect_right(self._ends, at)]
-
 
 def windows(text: str) -> Iterator[str]:
     """Overlapping parts of about 200 words, or 400 characters of a text without spaces; a short text is one."""
@@ -148,20 +141,19 @@ def open_corpus(place: Path, language: str) -> CorpusText:
         raise InputError("there is no text to check against", file=place, remedy=remedy)
     known = {passage.id: passage for passage in read_passages(passages)} if passages.exists() else {}
     by_page = Documents(read_records(pages, Page)) if pages.exists() else None
-    documents = {doc: by_page.text(doc) for doc in by_page.names} if by_page else _joined(known)
+    if by_page:
+        documents = {doc: by_page.text(doc) for doc in by_page.names}
+    else:
+        texts: dict[str, list[str]] = {}
+        for passage in known.values():
+            texts.setdefault(document_of(passage), []).extend(filter(None, (passage.title, passage.text)))
+        documents = {doc: "\n".join(parts) for doc, parts in texts.items()}
     if not any(map(str.isalnum, "".join(documents.values()))):
         problem = "the corpus has no text: not a letter stands in it"
         raise InputError(problem, file=place, remedy="scanned PDFs need OCR before; else see what ingest says of them")
     sections = folder / "sections.jsonl"
     cut = read_records(sections, Section) if by_page and sections.exists() else []
     return CorpusText(place, documents, by_page, known, tuple(cut), language)
-
-
-def _joined(passages: Mapping[str, Passage]) -> dict[str, str]:
-    texts: dict[str, list[str]] = {}
-    for passage in passages.values():
-        texts.setdefault(document_of(passage), []).extend(filter(None, (passage.title, passage.text)))
-    return {doc: "\n".join(parts) for doc, parts in texts.items()}
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -219,14 +211,11 @@ def _text(text: str, corpus: CorpusText) -> Found:
     if share < THERE:
         shown = one_line(text)
         shown = shown if len(shown) <= 60 else shown[:60] + "…"
-        return Found(text, fault=f"{_share(share)} of “{shown}” stands in the corpus", share=share)
+        part = f"only {share:.0%}" if share else "nothing"
+        return Found(text, fault=f"{part} of “{shown}” stands in the corpus", share=share)
     doc = corpus.document_with(text)
     span = corpus.pages.of_quote(doc, text) if corpus.pages and doc else None
     return Found(text, doc, span, share=share)
-
-
-def _share(share: float) -> str:
-    return f"only {share:.0%}" if share else "nothing"
 
 
 def _passage(name: str, corpus: CorpusText) -> Found:
@@ -258,15 +247,15 @@ def read_corpus(
     Raises InputError.
     """
     made = any((place / name).exists() for name in ("pages.jsonl", "corpus.jsonl"))
+    file = place / "experiment.toml"
     if made or not place.is_dir() or not _kinds(place):
-        return open_corpus(place, language or _language(place)), ()
+        language = language or (load_experiment(file).corpus.language if file.exists() else "en")
+        return open_corpus(place, language), ()
     with TemporaryDirectory(prefix="ragassay-check-") as folder:
-        workspace = Workspace(place, Path(folder), _experiment(place))
+        workspace = Workspace(place, Path(folder), _experiment(file))
         outcome = ingest(workspace, progress)
         corpus = open_corpus(Path(folder), language or workspace.experiment.corpus.language)
-    return CorpusText(
-        place, corpus.documents, corpus.pages, corpus.passages, corpus.sections, corpus.language
-    ), outcome.notices
+    return replace(corpus, place=place), outcome.notices
 
 
 def _kinds(place: Path) -> set[str]:
@@ -274,16 +263,11 @@ def _kinds(place: Path) -> set[str]:
     return {kind for path in place.rglob("*") if (kind := kind_of(path.name))}
 
 
-def _experiment(place: Path) -> Experiment:
+def _experiment(file: Path) -> Experiment:
     """The folder's own, without further chunkings; else nothing but defaults, for PDFs or what else is there."""
-    if not (place / "experiment.toml").exists():
-        ingested = {"kinds": [PDF] if PDF in (kinds := _kinds(place)) else sorted(kinds)}
+    if not file.exists():
+        ingested = {"kinds": [PDF] if PDF in (kinds := _kinds(file.parent)) else sorted(kinds)}
         return Experiment.model_validate(
             {"ingest": ingested, "questions": {"source": "own"}, "answer": NO_MODEL, "judge": NO_MODEL}
         )
-    return load_experiment(place / "experiment.toml").model_copy(update={"chunking": ()})
-
-
-def _language(place: Path) -> str:
-    file = place / "experiment.toml"
-    return load_experiment(file).corpus.language if file.exists() else "en"
+    return load_experiment(file).model_copy(update={"chunking": ()})

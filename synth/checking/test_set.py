@@ -70,7 +70,13 @@ def read_test_set(path: Path) -> list[Item]:
         raise InputError(f"has no field that can be the question, it has {there}", file=path, remedy=LAYOUTS)
     id_field = _field_of(rows, ID)
     items = [_item(row, text, id_field, path) for row in rows]
-    _check_ids(items, path)
+    first: dict[str, Item] = {}
+    for item in items:
+        if (earlier := first.setdefault(item.id, item)) is not item:
+            where = f"line {earlier.line}" if earlier.line else f"item {earlier.row}"
+            here = "" if item.line else f"item {item.row}: "
+            problem = f"{here}the id '{plain(item.id)}' is also that of {where}"
+            raise InputError(problem, file=path, line=item.line, remedy="give each question an id of its own")
     return items
 
 
@@ -136,20 +142,7 @@ def _evidence(row: Row, path: Path) -> tuple[Piece, ...]:
     return tuple(text for piece in pieces if (text := _HOP.sub("", piece).strip()))
 
 
-def _check_ids(items: Sequence[Item], path: Path) -> None:
-    first: dict[str, Item] = {}
-    for item in items:
-        if item.id in first:
-            earlier = first[item.id]
-            where = f"line {earlier.line}" if earlier.line else f"item {earlier.row}"
-            here = "" if item.line else f"item {item.row}: "
-            problem = f"{here}the id '{plain(item.id)}' is also that of {where}"
-            raise InputError(problem, file=path, line=item.line, remedy="give each question an id of its own")
-        first[item.id] = item
-
-
 VERDICTS = ("accept", "reject")
-_NEEDED = ("id", "row", "verdict")
 
 
 def write_accepted(path: Path, sheet: Path, out: Path) -> tuple[int, int]:
@@ -172,13 +165,17 @@ def write_accepted(path: Path, sheet: Path, out: Path) -> tuple[int, int]:
 def _accepted(items: Sequence[Item], sheet: Path) -> list[Item]:
     found: dict[int, bool] = {}
     for _, line, cells in table_rows(sheet, ","):
-        missing = next((name for name in _NEEDED if name not in cells), None)
+        missing = next((name for name in ("id", "row", "verdict") if name not in cells), None)
         if missing:
             raise InputError(f"has no column {missing}", file=sheet, remedy="give the sheet that check --out wrote")
         item = _item_of(items, cells, sheet, line)
         if item.row in found:
             raise InputError(f"has row {item.row} of the set a second time", file=sheet, line=line, remedy="delete one")
-        found[item.row] = _verdict(str(cells["verdict"]), sheet, line)
+        cell = str(cells["verdict"])
+        if (verdict := cell.strip().lower()) not in VERDICTS:
+            problem = f"the verdict is '{plain(cell[:60])}'" if verdict else "has no verdict"
+            raise InputError(problem, file=sheet, line=line, remedy="write accept or reject")
+        found[item.row] = verdict == VERDICTS[0]
     verdicts = {item.id: found[item.row] for item in items if item.row in found}
     made = {item.row: original for item in items if (original := original_of(item.metadata)) is not None}
     found = {row: verdicts.get(original, False) for row, original in made.items()} | found
@@ -198,28 +195,17 @@ def _item_of(items: Sequence[Item], cells: Any, sheet: Path, line: int | None) -
     return items[int(number) - 1]
 
 
-def _verdict(cell: str, sheet: Path, line: int | None) -> bool:
-    verdict = cell.strip().lower()
-    if verdict not in VERDICTS:
-        problem = f"the verdict is '{plain(cell[:60])}'" if verdict else "has no verdict"
-        raise InputError(problem, file=sheet, line=line, remedy="write accept or reject")
-    return verdict == VERDICTS[0]
-
-
 def _copied(path: Path, items: Sequence[Item], accepted: Sequence[Item]) -> str:
     """What stands before the first item, and the lines of those accepted, each up to where the next one begins."""
     table = path.suffix.lower() in {".csv", ".tsv"}
     text = read_text(path)
     lines = list(io.StringIO(text, newline="")) if table else [f"{line}\n" for line in text.split("\n")]
     starts = [(item.line or 1) - 1 for item in items] + [len(lines)]
-    kept = [_ended("".join(lines[starts[item.row - 1] : starts[item.row]])) for item in accepted]
-    return "".join([*lines[: starts[0]], *kept])
-
-
-def _ended(lines: str) -> str:
-    """Without blank lines at its end, which a table's last cell does not have, and with one line end."""
-    end = "\r\n" if lines.endswith("\r\n") else "\n"
-    return lines.rstrip("\r\n") + end
+    kept = lines[: starts[0]]
+    for item in accepted:  # without blank lines at its end, which a table's last cell does not have
+        own = "".join(lines[starts[item.row - 1] : starts[item.row]])
+        kept.append(own.rstrip("\r\n") + ("\r\n" if own.endswith("\r\n") else "\n"))
+    return "".join(kept)
 
 
 def _listed(path: Path, accepted: Sequence[Item]) -> str:
