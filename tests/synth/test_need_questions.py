@@ -353,7 +353,7 @@ def document_texts(workspace: Workspace) -> dict[str, str]:
 def test_evidence_is_in_the_documents_text_and_the_same_for_any_size_of_passages(tmp_path: Path) -> None:
     """Quotes are the first six words of the sections shown, so the spans must read as these, in the documents' text."""
     found = {}
-    for words in (20, 40, 90):
+    for words in (20, 90):
         corpus = make_corpus(tmp_path / str(words), "file:m")
         text = (corpus / "experiment.toml").read_text().replace('style = "passage"\n', "")
         (corpus / "experiment.toml").write_text(text.replace("passage_words = 40", f"passage_words = {words}"))
@@ -368,7 +368,7 @@ def test_evidence_is_in_the_documents_text_and_the_same_for_any_size_of_passages
             " ".join(texts[span["doc"]][span["start"] : span["end"]].split()) in starts for span in spans
         )
         found[words] = {query.id: query.metadata["evidence"] for query in pool}
-    assert found[20] == found[40] == found[90]
+    assert found[20] == found[90]
 
 
 @pytest.mark.parametrize("roles", [[], ["roles"]])

@@ -1,4 +1,6 @@
-"""`queries.jsonl` of the user's own, in BEIR's layout."""
+"""Questions that people bring: those of experts, and a test set of one's own."""
+
+from __future__ import annotations
 
 import json
 from pathlib import Path
@@ -6,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragassay.errors import InputError
-from ragassay.synth.questions.own import read_own_queries, same_text
+from ragassay.synth.questions.own import ExpertQuestion, read_expert_questions, read_own_queries, same_text
 
 # Lines of SciFact's queries.jsonl (BEIR), the second one's metadata shortened.
 SCIFACT = """\
@@ -53,7 +55,9 @@ def test_fields_of_others_are_carried_along(tmp_path: Path) -> None:
         ("{", 1, "not JSON"),
     ],
 )
-def test_what_cannot_be_used_is_said_with_its_line(tmp_path: Path, text: str, line: int | None, words: str) -> None:
+def test_a_query_that_cannot_be_used_is_said_with_its_line(
+    tmp_path: Path, text: str, line: int | None, words: str
+) -> None:
     path = tmp_path / "queries.jsonl"
     path.write_text(text)
     with pytest.raises(InputError, match=words) as caught:
@@ -74,3 +78,51 @@ def test_queries_of_one_text_are_named(tmp_path: Path) -> None:
 def test_no_file_is_an_error_that_says_the_ways_out(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"questions\.source"):
         read_own_queries(tmp_path / "queries.jsonl")
+
+
+def _write(folder: Path, data: str | bytes) -> Path:
+    path = folder / "questions.txt"
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return path
+
+
+def test_roles_comments_blank_lines_and_windows_line_ends(tmp_path: Path) -> None:
+    text = "\ufeff# help desk\r\n\r\nsales  rep\tWhat does  it cost?\t\r\nWie geht das?\r\n  # no\r\n\tWho asks?\r\n"
+    assert read_expert_questions(_write(tmp_path, text)) == (
+        ExpertQuestion("What does it cost?", "sales rep", 3),
+        ExpertQuestion("Wie geht das?", "", 4),
+        ExpertQuestion("Who asks?", "", 6),
+    )
+
+
+def test_a_question_that_is_there_twice_is_one_question(tmp_path: Path) -> None:
+    assert len(read_expert_questions(_write(tmp_path, "What is R?\na\twhat is r?\n"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "line", "words"),
+    [
+        ("", None, "no question"),
+        ("\n# only a comment\n \n", None, "no question"),
+        (b"What?\n\x00\x01\x02\n", 2, "binary"),
+        ("What is it?\nÜber was?\n".encode("latin-1"), 2, "UTF-8"),
+        ("What is it?\n" + "x" * 2001 + "\n", 2, "2001 characters"),
+        ("What is it?\nrep\t \n", 2, "no question"),
+        ("a\tb\tc\n", 1, "3 columns"),
+    ],
+)
+def test_what_is_no_experts_question_is_said_with_its_line(
+    tmp_path: Path, data: str | bytes, line: int | None, words: str
+) -> None:
+    path = _write(tmp_path, data)
+    with pytest.raises(InputError, match=words) as caught:
+        read_expert_questions(path)
+    assert (caught.value.file, caught.value.line, caught.value.exit_status) == (path, line, 2)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_not_there_is_an_error_only_where_it_is_needed(tmp_path: Path) -> None:
+    path = tmp_path / "questions.txt"
+    assert read_expert_questions(path, needed=False) == ()
+    with pytest.raises(InputError, match="few_shot = 0"):
+        read_expert_questions(path)

@@ -1,13 +1,33 @@
-"""What enters the pool: people's questions all do, hostile replies do not, and each reason is on record."""
+"""Which questions enter the pool: the reasons of those that do not, and what counts as a repetition of another one."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.places import ROOT
 
+from ragassay.models.encoders import OFFLINE_MODEL, load_encoder
 from ragassay.records import Query, Section
 from ragassay.synth.questions.own import ExpertQuestion, read_expert_questions
-from ragassay.synth.questions.reject import Candidate, clean, fault_of, sift
+from ragassay.synth.questions.reject import (
+    ALIKE,
+    THRESHOLD,
+    UNRELATED,
+    Asked,
+    Candidate,
+    Meanings,
+    Seen,
+    clean,
+    fault_of,
+    shape_of,
+    sift,
+    similarity,
+)
 
 CORPORA = ROOT / "corpora"
 
@@ -245,3 +265,142 @@ def test_an_id_that_is_taken_is_lengthened() -> None:
     other = sift(_candidates([text]), (), own, per_section=1, language="en", seed=7).kept[0].id
     assert other.startswith(free)
     assert len(other) == len(free) + 1
+
+
+# From the FAQs of R, Debian and avr-libc: different questions that people wrote in nearly the same some_words.
+PEOPLE = [
+    ("What is missing from Debian GNU/Linux?", "What is Debian GNU/Linux?"),
+    ("How do I report a bug in Debian?", "How to report a bug"),
+    ("How can R be installed (Windows)", "How can R be installed (Mac)"),
+    (
+        "How can I contribute financially to the Debian project?",
+        "How can I contribute resources to the Debian project?",
+    ),
+    ("What does the unstable distribution contain?", "What does the testing distribution contain?"),
+    ("How can add-on packages be removed?", "How can add-on packages be installed?"),
+]
+DIFFERENT = [
+    ("What is the baud rate of UART0?", "What is the baud rate of UART1?", "en"),
+    ("How do I enable the watchdog timer?", "How do I disable the watchdog timer?", "en"),
+    ("Why should I use volatile here?", "Why should I not use volatile here?", "en"),
+    ("How do I set the fuse bits of the ATmega8 with avrdude?", "How do I set the fuse bits with avrdude?", "en"),
+]
+SAME = [
+    ("How do I read a byte from program memory?", "How can I read bytes from the program memory?", "en"),
+    ("What is eeprom_read_byte()?", "what is EEPROM_READ_BYTE", "en"),
+    ("Why are interrupts disabled during an ISR?", "Why are the interrupts disabled in an ISR?", "en"),
+    ("Wie kann ich eine Tabelle im Flash ablegen?", "Wie kann man Tabellen im Flash ablegen?", "de"),
+    ("Comment désactiver une interruption ?", "Comment désactiver les interruptions ?", "fr"),
+    ("看门狗定时器的超时时间是多少？", "看门狗定时器的超时时间是多少？。", "zh"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), PEOPLE)
+def test_questions_that_people_asked_apart_stay_apart(one: str, other: str) -> None:
+    assert similarity(shape_of(one, "en"), shape_of(other, "en")) < THRESHOLD
+
+
+@pytest.mark.parametrize(("one", "other", "language"), DIFFERENT)
+def test_another_thing_is_another_question(one: str, other: str, language: str) -> None:
+    assert similarity(shape_of(one, language), shape_of(other, language)) < THRESHOLD
+
+
+@pytest.mark.parametrize(("one", "other", "language"), SAME)
+def test_the_same_question_in_nearly_the_same_words(one: str, other: str, language: str) -> None:
+    assert similarity(shape_of(one, language), shape_of(other, language)) >= THRESHOLD
+
+
+def test_it_is_the_jaccard_index_of_the_content_words() -> None:
+    one, other = shape_of("red green blue black", "xx"), shape_of("green blue black white grey", "xx")
+    assert similarity(one, other) == Fraction(3, 6)
+
+
+@pytest.mark.parametrize(("shared", "more", "found"), [(4, 1, True), (12, 3, True), (3, 1, False), (15, 4, False)])
+def test_four_of_five_words_shared_are_a_duplicate_and_fewer_are_not(shared: int, more: int, found: bool) -> None:
+    letters = [f"q{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"]
+    seen = Seen("xx")
+    seen.add("first", " ".join(letters[:shared]))
+    assert seen.nearest(" ".join(letters[: shared + more])) == ("first" if found else None)
+
+
+some_words = st.lists(st.sampled_from(["red", "green", "blue", "black", "UART0", "UART1", "the", "你好吗"]), min_size=1)
+
+
+@given(st.lists(some_words, max_size=12), some_words)
+def test_the_index_finds_what_comparing_with_each_one_finds(earlier: list[list[str]], new: list[str]) -> None:
+    seen, text = Seen("en"), " ".join(new)
+    for number, other in enumerate(earlier):
+        seen.add(str(number), " ".join(other))
+    scores = [similarity(shape_of(text, "en"), shape_of(" ".join(other), "en")) for other in earlier]
+    best = max(scores, default=Fraction(0))
+    assert seen.nearest(text) == (str(scores.index(best)) if best >= THRESHOLD else None)
+
+
+@given(some_words, some_words)
+def test_it_is_symmetric_and_one_for_equals(one: list[str], other: list[str]) -> None:
+    a, b = shape_of(" ".join(one), "en"), shape_of(" ".join(other), "en")
+    assert similarity(a, b) == similarity(b, a)
+    assert similarity(a, a) == 1
+
+
+def embed(texts: Sequence[str]) -> np.ndarray:
+    """Unrelated questions at right angles to one another; "A…" and "B…" with a cosine of .8."""
+    rows = {"A": np.eye(16)[0], "B": 0.8 * np.eye(16)[0] + 0.6 * np.eye(16)[1], "C": np.eye(16)[2]}
+    unrelated = {text: 7.0 * np.eye(16)[number + 3] for number, text in enumerate(UNRELATED)}
+    return np.array([unrelated[text] if text in unrelated else rows[text[0]] for text in texts])
+
+
+def asked(*texts: str, meanings: Meanings) -> Asked:
+    found = Asked("en", meanings)
+    for number, text in enumerate(texts):
+        found.add(f"q{number}", text)
+    return found
+
+
+def test_where_a_model_puts_unrelated_questions_moves_the_threshold() -> None:
+    def narrow(texts: Sequence[str]) -> np.ndarray:
+        """The same with something in common: every cosine c becomes (c + 3) / 4."""
+        rows = embed(texts) / np.linalg.norm(embed(texts), axis=1, keepdims=True)
+        return np.column_stack([rows, np.full(len(rows), 3**0.5)])
+
+    assert Meanings.of(embed, ["A"]).threshold == pytest.approx(ALIKE)
+    assert Meanings.of(narrow, ["A"]).threshold == pytest.approx((ALIKE + 3) / 4)
+
+
+def test_the_nearest_by_meaning_is_named_with_its_cosine() -> None:
+    texts = ["C red", "A green", "A blue", "A white", "B black"]
+    meanings = Meanings.of(embed, texts)
+    found = asked("C red", "A green", "A blue", meanings=meanings)
+    assert found.repeated("A white") == "q1, in other words (cosine 1.00)", "the earliest of equals"
+    assert found.repeated("B black") is None
+    assert found.repeated("A green") == "q1", "by its words"
+
+
+def test_questions_that_each_name_another_thing_are_apart() -> None:
+    texts = ["A reset of UART0", "A restart for UART1", "A restart", "A broken thing with UART0 and UART1"]
+    found = asked(texts[0], meanings=Meanings.of(embed, texts))
+    assert found.repeated(texts[1]) is None
+    assert found.repeated(texts[2]) and found.repeated(texts[3]), "one names nothing of its own"
+
+
+def test_by_the_installed_model() -> None:
+    """Questions written for the avr-libc manual: read and found to ask the same, or not."""
+    pytest.importorskip("sentence_transformers")
+    encoder = load_encoder(OFFLINE_MODEL)
+    same = [
+        ("What should main() do when all the work is done in interrupts?",
+         "How should main() be structured when interrupts trigger most of the work?"),
+        ("How do I move the malloc() heap to external RAM?", "How do I make malloc() use my external RAM?"),
+    ]  # fmt: skip
+    other = [
+        ("How does time_t in avr-libc differ from Unix time?",
+         "Up to what date does avr-libc's time_t work before it overflows?"),
+        ("Which printf format do I use for a uint32_t?",
+         "Does scanf() need a different format than printf() for a uint8_t?"),
+    ]  # fmt: skip
+    texts = [text for pair in same + other for text in pair]
+    meanings = Meanings.of(
+        lambda wanted: encoder.encode_query(list(wanted), prompt="", batch_size=32, show_progress_bar=False), texts
+    )
+    assert 0.84 < meanings.threshold < 0.86
+    assert [bool(asked(one, meanings=meanings).repeated(two)) for one, two in same + other] == [True] * 2 + [False] * 2

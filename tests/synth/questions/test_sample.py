@@ -1,4 +1,6 @@
-"""Drawing sections and queries: the paper's quotas, and properties over made-up pools."""
+"""Drawing sections and queries, seeded and spread, and which sections are linked."""
+
+from __future__ import annotations
 
 import itertools
 import os
@@ -6,12 +8,11 @@ import subprocess
 import sys
 from collections import Counter
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.records import Query, Section
-from ragassay.synth.questions.sample import sample_queries, sample_sections
+from ragassay.synth.questions.sample import Sections, sample_queries, sample_sections
 
 # Rackauckas, Câmara and Zavrel 2024, "Evaluating RAG-Fusion with RAGElo", section 3.1: 840 questions made, 200 kept.
 PAPER = {"gpt-4-turbo": 100, "claude-3-opus": 50, "claude-3-sonnet": 30, "claude-3-haiku": 20}
@@ -132,8 +133,7 @@ def test_as_many_sections_as_asked_and_every_document(lengths: dict[str, list[in
     assert drawn == [section for section in sections if section in drawn]
 
 
-@pytest.mark.parametrize("hash_seed", ["0", "1", "4711"])
-def test_the_same_under_any_hash_seed(hash_seed: str) -> None:
+def test_the_same_under_another_hash_seed() -> None:
     program = (
         "from tests_sample import _paper_pool, PAPER, _sections, sample_queries, sample_sections\n"
         "print(*[q.id for q in sample_queries(_paper_pool(), PAPER, 7)])\n"
@@ -145,9 +145,50 @@ def test_the_same_under_any_hash_seed(hash_seed: str) -> None:
         "module = importlib.util.module_from_spec(spec); sys.modules['tests_sample'] = module\n"
         "spec.loader.exec_module(module)\n"
     )
-    environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+    environment = {**os.environ, "PYTHONHASHSEED": "4711"}
     command = [sys.executable, "-c", loader + program]
     output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
     queries = sample_queries(_paper_pool(), PAPER, 7)
     sections = sample_sections(_sections({"b": [9] * 9, "a": [7] * 9, "c": [1]}), 8, 7)
     assert output.split() == [*(query.id for query in queries), *(section.id for section in sections)]
+
+
+FILLER = "the system uses this setting and that value when they are given in the file for all users "
+
+
+def section(name: str, text: str, doc: str = "a.pdf") -> Section:
+    return Section(id=name, doc=doc, first_page=1, last_page=1, start=0, end=len(text), text=text)
+
+
+CORPUS = [
+    section("a1", FILLER + "The bootloader checks the BOOTRST fuse before it jumps."),
+    section("a2", FILLER + "Interrupt vectors move with the IVSEL bit."),
+    section("b1", FILLER + "Programmers write the BOOTRST fuse, and the bootloader stays.", "b.pdf"),
+    section("b2", FILLER + "Colours of the case: grey, black.", "b.pdf"),
+    section("b3", FILLER + "The BOOTRST fuse and the bootloader in short; nothing on grey cases.", "b.pdf"),
+    *(section(f"c{n}", FILLER + f"Chapter on subject{n} with word{n}.") for n in range(20)),
+]
+
+
+def test_sections_that_name_the_same_rare_things_are_linked_across_documents():
+    corpus = Sections(CORPUS)
+    assert {one.id for one in corpus.linked(CORPUS[0])} == {"b1", "b3"}
+    assert {one.id for one in corpus.linked(CORPUS[2])} == {"a1", "b3"}
+    assert corpus.linked(CORPUS[1]) == () == corpus.linked(CORPUS[7])
+
+
+def test_a_copy_is_no_link():
+    corpus = Sections([CORPUS[0], section("copy", CORPUS[0].text), *CORPUS[5:]])
+    assert corpus.linked(CORPUS[0]) == ()
+
+
+def test_a_corpus_of_two_sections_on_different_things_has_no_links():
+    corpus = Sections([CORPUS[1], CORPUS[3]])
+    assert corpus.linked(CORPUS[1]) == ()
+
+
+def test_the_nearest_by_bm25_without_its_own():
+    corpus = Sections(CORPUS)
+    found = corpus.nearest("Who writes the BOOTRST fuse?", 2, without=CORPUS[0])
+    assert [one.id for one in found] == ["b1", "b3"]
+    assert corpus.nearest("zebra?", 3, without=CORPUS[0]) == ()

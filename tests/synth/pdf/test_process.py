@@ -17,8 +17,7 @@ from ragassay.synth.pdf.process import PdfPool
 PAGES = [f"This is page {n} of a long document.\nIt has a second line." for n in range(1, 121)]
 
 
-@pytest.mark.parametrize("reader", ["pypdf", "pdfium"])
-@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize(("reader", "workers"), [("pypdf", 1), ("pdfium", 3)])
 def test_pages_come_back_in_order_from_any_number_of_workers(tmp_path: Path, reader: str, workers: int) -> None:
     a, b = make_pdf(tmp_path / "a.pdf", PAGES), make_pdf(tmp_path / "b.pdf", PAGES[:3])
     wanted = [(a, [n for n in range(1, 121) if n % 50]), (b, [1, 3])]
