@@ -5,15 +5,14 @@ Before them stands the request for roles, where they are written from the corpus
 
 from __future__ import annotations
 
-import functools
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field
 
 from ragassay.calls.caller import Caller
 from ragassay.evidence import find_quote
@@ -36,6 +35,7 @@ from .slots import (
     ask,
     ask_roles,
     assign,
+    at_most,
     told_of,
 )
 
@@ -58,11 +58,9 @@ class Needs(BaseModel):
     needs: list[Need]
 
 
-@functools.cache
 def needs_schema(n: int) -> type[Needs]:
-    """The schema of a reply with up to `n` needs; a longer one still validates, and what is too much is rejected."""
-    bounded = Field(json_schema_extra={"maxItems": n})
-    return create_model(Needs.__name__, __base__=Needs, __doc__=Needs.__doc__, needs=(list[Need], bounded))
+    """The schema of a reply with up to `n` needs."""
+    return at_most(n, Needs, Need)
 
 
 def request_needs(setup: Setup, assignment: Assignment) -> Asked:
@@ -120,11 +118,9 @@ class NeedQuestions(BaseModel):
     questions: list[NeedQuestion]
 
 
-@functools.cache
 def blind_schema(n: int) -> type[NeedQuestions]:
     """The schema of a reply to `n` needs."""
-    fields = (list[NeedQuestion], Field(json_schema_extra={"maxItems": n}))
-    return create_model("NeedQuestions", __base__=NeedQuestions, __doc__=NeedQuestions.__doc__, questions=fields)
+    return at_most(n, NeedQuestions, NeedQuestion)
 
 
 def request_blind(setup: Setup, drafts: Sequence[Draft]) -> Asked:
@@ -247,12 +243,9 @@ class Check:
     drafts: tuple[int, ...]
 
 
-@functools.cache
 def evidence_schema(n: int, golden_answers: bool = False) -> type[Evidence]:
     """The schema of a reply about `n` questions, with golden answers or without."""
-    item: Any = list[AnsweredEvidence] if golden_answers else list[QuestionEvidence]
-    fields: Any = (item, Field(json_schema_extra={"maxItems": n}))
-    return create_model("Evidence", __base__=Evidence, __doc__=Evidence.__doc__, evidence=fields)
+    return at_most(n, Evidence, AnsweredEvidence if golden_answers else QuestionEvidence)
 
 
 def checks(drafts: Sequence[Draft], near: Mapping[int, tuple[Section, ...]]) -> list[Check]:

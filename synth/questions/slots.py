@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 import re
 from bisect import bisect_right
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, NamedTuple, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
 from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
@@ -98,6 +99,7 @@ LOOSE = frozenset({"keyword", "conversational"})
 """The kinds that need not have the form of a question."""
 
 T = TypeVar("T")
+M = TypeVar("M", bound=BaseModel)
 
 Links = Mapping[str, tuple[Section, ...]]
 """Section id to the sections that go with it."""
@@ -236,6 +238,19 @@ class Draft:
             statement=statements or self.kind in LOOSE,
             details={**several, **expected, **drawn, **role, "need": writable(self.need), **held, **evidence},
         )
+
+
+@functools.cache
+def at_most(n: int, base: type[M], item: Any) -> type[M]:
+    """The schema of a reply whose one list, of `base`, has up to `n` of the items.
+
+    It says how many there may be, so that a grammar can hold a small model to it. A longer reply still validates: what
+    is too much is rejected one by one, with the reason, and not with the rest.
+    """
+    (name,) = base.model_fields
+    fields: Any = {name: (list[item], Field(json_schema_extra={"maxItems": n}))}
+    schema: type[M] = create_model(base.__name__, __base__=base, __doc__=base.__doc__, **fields)
+    return schema
 
 
 class Asked(NamedTuple):

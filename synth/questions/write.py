@@ -5,11 +5,10 @@ The other way, from the need behind a text, is in `need_writer.py`.
 
 from __future__ import annotations
 
-import functools
 import random
 from collections.abc import Sequence
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field
 
 from ragassay.calls.caller import Caller
 from ragassay.experiment.settings import Experiment
@@ -20,7 +19,7 @@ from ragassay.records import Section
 from . import GOLDEN_PROMPT
 from .own import ExpertQuestion
 from .reject import Candidate
-from .slots import Calls, Delivered, Written, labels
+from .slots import Calls, Delivered, Written, at_most, labels
 
 
 class WrittenQuestion(BaseModel):
@@ -46,20 +45,9 @@ class AnsweredQuestion(WrittenQuestion):
     answer: str = Field(description="The full answer, from the section alone, in at most 80 words.")
 
 
-@functools.cache
 def reply_schema(per_section: int, golden_answers: bool = False) -> type[WrittenQuestions]:
-    """The schema of a reply, with golden answers or without.
-
-    It says how many questions there may be, so that a grammar can hold a small model to it. A longer reply still
-    validates: what is too much is rejected one by one, with the reason, and not with the rest.
-    """
-    bounded = Field(json_schema_extra={"maxItems": per_section})
-    return create_model(
-        WrittenQuestions.__name__,
-        __base__=WrittenQuestions,
-        __doc__=WrittenQuestions.__doc__,
-        questions=(list[AnsweredQuestion] if golden_answers else list[WrittenQuestion], bounded),
-    )
+    """The schema of a reply, with golden answers or without."""
+    return at_most(per_section, WrittenQuestions, AnsweredQuestion if golden_answers else WrittenQuestion)
 
 
 def question_batches(
