@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.speed.aims import note, why
+from ragassay.cores import usable_cores
 from ragassay.synth.pdf.choice import Reading, open_documents, read_documents
-from ragassay.synth.pdf.process import PdfPool, usable_cores
+from ragassay.synth.pdf.process import PdfPool
 
 READERS = ("auto", "pdfium", "pypdf")
 AIM = 200

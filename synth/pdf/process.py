@@ -21,8 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ragassay.cores import Cores, import_environment, too_much, why_ended
-from ragassay.cores import usable_cores as usable_cores
+from ragassay.cores import Cores, import_environment, too_much, usable_cores, why_ended
 
 from . import worker
 from .readers import OutlineEntry, ReaderName
@@ -122,8 +121,9 @@ class PdfProcess:
             return [PageText(page, error=answer["error"]) for page in pages]
         return [PageText(page, **text) for page, text in zip(pages, answer["texts"], strict=True)]
 
-    def convert(self, path: str, kind: str, timeout_s: float) -> Whole:
-        """All pages of a document that is no PDF, or why it cannot be converted."""
+    def convert(self, document: tuple[str, str], timeout_s: float) -> Whole:
+        """All pages of a document that is no PDF, by its path and kind, or why it cannot be converted."""
+        path, kind = document
         try:
             answer = self.ask({"path": path, "convert": kind}, timeout_s)
         except WorkerDied as error:
@@ -186,6 +186,7 @@ def _why(status: int, request: Mapping[str, Any]) -> str:
     return why_ended(status)
 
 
+B = TypeVar("B")
 R = TypeVar("R")
 T = TypeVar("T")
 
@@ -227,8 +228,8 @@ class PdfPool:
     def probe(self, paths: Sequence[Path], reader: ReaderName | None = None) -> list[Probe]:
         """The number of pages and the outline of each document, in the order of `paths`."""
         documents = [Pages(str(path), reader or self.reader) for path in paths]
-        work = partial(_probe, limits=_limits())
-        return [probe for _, probe in sorted(self._each(work, documents), key=lambda pair: pair[0])]
+        found = self._each(PdfProcess.probe, _limits(), documents)
+        return [probe for _, probe in sorted(found, key=lambda pair: pair[0])]
 
     def read(
         self,
@@ -247,8 +248,7 @@ class PdfPool:
             for index, (path, pages) in enumerate(wanted)
             for first, last in _chunks(pages)
         ]
-        work = partial(_read, limits=_limits())
-        for number, texts in self._each(work, [chunk for _, chunk in chunks]):
+        for number, texts in self._each(PdfProcess.read, _limits(), [chunk for _, chunk in chunks]):
             results[chunks[number][0]].extend(texts)
             done += len(texts)
             if progress:
@@ -257,13 +257,13 @@ class PdfPool:
 
     def convert(self, documents: Sequence[tuple[Path, str]]) -> list[Whole]:
         """Each document that is no PDF, by its path and kind, in their order."""
-        work = partial(_convert, timeout_s=SECONDS_TO_OPEN)
         items = [(str(path), kind) for path, kind in documents]
-        return [whole for _, whole in sorted(self._each(work, items), key=lambda pair: pair[0])]
+        found = self._each(PdfProcess.convert, SECONDS_TO_OPEN, items)
+        return [whole for _, whole in sorted(found, key=lambda pair: pair[0])]
 
-    def _each(self, ask: Callable[[Lend, T], R], items: Sequence[T]) -> Iterator[tuple[int, R]]:
+    def _each(self, ask: Callable[[PdfProcess, T, B], R], bounds: B, items: Sequence[T]) -> Iterator[tuple[int, R]]:
         lend = a_new_process if self.cores.elsewhere else self._one_of_ours
-        return self.cores.each(partial(ask, lend), items, here="threads", n_jobs=self.n_workers)
+        return self.cores.each(partial(_asked, lend, ask, bounds), items, here="threads", n_jobs=self.n_workers)
 
     @contextmanager
     def _one_of_ours(self) -> Iterator[PdfProcess]:
@@ -284,19 +284,9 @@ def a_new_process() -> Iterator[PdfProcess]:
         process.stop()
 
 
-def _probe(lend: Lend, document: Pages, *, limits: Limits) -> Probe:
+def _asked(lend: Lend, ask: Callable[[PdfProcess, T, B], R], bounds: B, item: T) -> R:
     with lend() as process:
-        return process.probe(document, limits)
-
-
-def _read(lend: Lend, pages: Pages, *, limits: Limits) -> list[PageText]:
-    with lend() as process:
-        return process.read(pages, limits)
-
-
-def _convert(lend: Lend, document: tuple[str, str], *, timeout_s: float) -> Whole:
-    with lend() as process:
-        return process.convert(*document, timeout_s)
+        return ask(process, item, bounds)
 
 
 def _limits() -> Limits:

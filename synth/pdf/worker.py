@@ -41,15 +41,15 @@ class _Documents:
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
         if "convert" in request:
-            return _converted(request["path"], request["convert"])
+            try:
+                return convert(request["path"], request["convert"])._asdict()
+            except UnreadableDocument as error:
+                return {"error": str(error)}
         with memory_limited(request["memory"]):
             if "first" in request:
-                return self._texts(request)
+                pages = range(request["first"], request["last"] + 1)
+                return {"texts": [self._once_more(request, partial(_page_of, page=page)) for page in pages]}
             return self._once_more(request, lambda pdf: {"pages": pdf.page_count(), "outline": pdf.outline()})
-
-    def _texts(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        pages = range(request["first"], request["last"] + 1)
-        return {"texts": [self._once_more(request, partial(_page_of, page=page)) for page in pages]}
 
     def _once_more(self, request: Mapping[str, Any], ask: Callable[[OpenPdf], dict[str, Any]]) -> dict[str, Any]:
         """What is asked of the document, or its error; where memory is short, by a reader that remembers no page."""
@@ -72,13 +72,6 @@ class _Documents:
 
 def _page_of(pdf: OpenPdf, page: int) -> dict[str, Any]:
     return pdf.page(page)._asdict()
-
-
-def _converted(path: str, kind: str) -> dict[str, Any]:
-    try:
-        return convert(path, kind)._asdict()
-    except UnreadableDocument as error:
-        return {"error": str(error)}
 
 
 if __name__ == "__main__":

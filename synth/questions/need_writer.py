@@ -288,7 +288,7 @@ def _with(draft: Draft, check: Check, item: QuestionEvidence | None, error: str 
         return replace(draft, holds="not", fault=None if item.holds == "not" else answered)
     if item.holds == "not":
         return replace(draft, holds="not", fault=NOT_ANSWERED)
-    spans = [span for quote in item.quotes if (span := _span(quote, check.sections))]
+    spans = [span for quote in item.quotes if (span := _found_again(quote, check.sections))]
     evidence = tuple({"doc": section.doc, "start": start, "end": end} for section, start, end in spans)
     evidence = tuple(span for number, span in enumerate(evidence) if span not in evidence[:number])
     fault = None if spans else NO_QUOTE
@@ -298,7 +298,7 @@ def _with(draft: Draft, check: Check, item: QuestionEvidence | None, error: str 
     return replace(draft, holds=item.holds, evidence=evidence, answer=answer, fault=fault)
 
 
-def _span(quote: str, sections: Sequence[Section]) -> tuple[Section, int, int] | None:
+def _found_again(quote: str, sections: Sequence[Section]) -> tuple[Section, int, int] | None:
     """Where a quote stands in the document's text, in the first of the sections that has it."""
     for section in sections:
         if at := find_quote(quote, section.text):
