@@ -128,8 +128,9 @@ class Endpoint:
         chat: Any = self.chat()
         if request.schema:
             chat = chat.bind_tools([anthropic_tool(request)], tool_choice=request.schema.__name__)
-        plain_content = [(message.role, message.content) for message in request.messages]
-        content = anthropic_content(request.messages, shared) if self.provider == "anthropic" else plain_content
+        content: Any = [(message.role, message.content) for message in request.messages]
+        if self.provider == "anthropic":
+            content = anthropic_content(request.messages, shared)
         reply = chat.invoke(content, **_own_temperature(request))
         if not isinstance(reply, AIMessage):
             raise TypeError(f"the model gave a {type(reply).__name__}")

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 from pydantic import ValidationError
 
@@ -177,7 +177,8 @@ class Prepared:
 class BatchProvider(Protocol):
     """OpenAI's Batch API or Anthropic's Message Batches. Every method but `line` may raise what the SDK raises."""
 
-    limits: ClassVar[Limits]
+    @property
+    def limits(self) -> Limits: ...
 
     def line(self, key: str, request: Request, shared: int = 0) -> dict[str, Any]:
         """The request as a direct call would make it, for the request file; `custom_id` is the key.

@@ -139,16 +139,16 @@ def test_one_call_of_many_that_is_always_lost_is_a_record_with_an_error(tmp_path
     assert [got.error is None for got in replies] == [True, True, True, False]
 
 
-def test_the_run_stops_with_status_2_and_goes_on_when_the_server_is_there(
+def test_a_stage_stops_with_status_2_and_goes_on_when_the_server_is_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], closed_port: int
 ):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
     away = f"http://127.0.0.1:{closed_port}/v1"
     corpus = make_corpus(tmp_path / "mine", "openai:m", away, retries=0)
-    assert main(["run", str(corpus)]) == 2
+    assert main(["ingest", str(corpus)]) == 0 and main(["questions", str(corpus)]) == 2
     assert "openai:m: nobody answers at" in capsys.readouterr().err.strip().split("\n")[-1]
     with ScriptedServer("openai", answer_everything) as server:
         settings = corpus / "experiment.toml"
         settings.write_text(settings.read_text().replace(away, server.base_url))
-        assert main(["run", str(corpus)]) == 0
+        assert main(["questions", str(corpus)]) == 0
