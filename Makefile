@@ -32,7 +32,7 @@ plan $(STAGES): $(VENV)/local
 setup: $(VENV)/local
 
 test: $(VENV)/dev
-	$(BIN)/python -m pytest -q -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 check: $(VENV)/dev
 	$(BIN)/ruff check .

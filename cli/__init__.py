@@ -49,7 +49,7 @@ VERBS = {
     ),
     "report": ("run.stage", "stage: write report.html"),
     "validity": (
-        "validity.validity",
+        "test_set.validity",
         "say how far the test set can be trusted: leak, realism, coverage, difficulty, authors, people",
     ),
     "judges": ("judge.judges", "list the evaluators that there are"),

@@ -53,14 +53,6 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests of a file run in one process, which makes what they share once; so do those marked as one group."""
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(str(item.path)))
-
-
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Name the tests that had no OpenSearch server."""
     skipped = terminalreporter.stats.get("skipped", [])

@@ -1,4 +1,5 @@
-"""The application: every view's routes behind the guard, for the results folders that are served.
+"""The application: every view's routes behind the guard, for the results folders that are served; work that takes
+seconds, in processes of its own; and how long a browser may take to send a request.
 
 A page of another site can make a browser send requests to this machine. So the name in `Host` must be one that the
 server was started for (a name that only resolves to this machine is refused: DNS rebinding), and a request that writes
@@ -7,13 +8,23 @@ must come from our origin and carry the token that only our pages hold.
 
 from __future__ import annotations
 
+import asyncio
+import multiprocessing
 import secrets
+import signal
 import sqlite3
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from threading import Event, Thread
+from typing import Any
 from urllib.parse import quote, urlsplit
 
+import h11
+import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
@@ -25,18 +36,25 @@ from starlette.responses import FileResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from ragassay.errors import InputError
+from ragassay.cores import why_ended
+from ragassay.errors import InputError, RagassayError
 from ragassay.evaluate.report import TEMPLATES
 from ragassay.text import one_line
 
-from .aside import Ahead, Aside
 from .asked import HERE, Bench, render, templates_of
 from .index.build import Keeper
+from .index.read import Index
 from .kept import Kept
+from .moved import moved
 from .pages.pictures import Library
 from .views import views
 from .views.progress import StatesOf
+from .views.test_set import read_test_set
+
+_LOOKS_AGAIN_S = 1.0
+
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 WRITE_HEADER = "x-ragassay-write"
@@ -131,6 +149,133 @@ def _with_headers(send: Send) -> Send:
     return sending
 
 
+class Ahead:
+    """A thread that reads the test sets, and what moved between each folder and the one that Compare sets beside it.
+
+    All of it is kept where the views find it; a fault is left for the view to say.
+    """
+
+    def __init__(self, benches: Mapping[str, Bench], keeper: Keeper) -> None:
+        self._benches, self._keeper, self._closed = list(benches.values()), keeper, Event()
+        self._thread = Thread(target=self._work, daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop before the next part, and wait until that is so: indexes are closed after it."""
+        self._closed.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _work(self) -> None:
+        for bench in self._benches:
+            with suppress(InputError, OSError, sqlite3.Error):
+                found = read_test_set(bench.workspace)
+                _ = found.bars, found.strips, found.reasons
+        first = self._benches[0]
+        indexes = [(bench, self._index(bench)) for bench in (self._benches if len(self._benches) > 1 else ())]
+        for bench, index in indexes:
+            other = next((one for _, one in indexes[1:]), None) if bench is first else indexes[0][1]
+            if index is not None and other is not None and not self._closed.is_set():
+                with suppress(InputError, OSError, sqlite3.Error):
+                    moved(index, other)
+
+    def _index(self, bench: Bench) -> Index | None:
+        """The folder's index once it is made; None where it cannot be, or the server ends."""
+        while not self._keeper.is_made(bench):  # asking for it would keep pages waiting
+            if self._closed.wait(_LOOKS_AGAIN_S):
+                return None
+        return self._keeper.index(bench)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What there is of some work: the last value and the one before it, why the last came to nothing, what it was of.
+
+    busy: whether newer work is under way.
+    """
+
+    value: Any = None
+    before: Any = None
+    error: str | None = None
+    stamp: str | None = None
+    busy: bool = False
+
+
+@dataclass
+class _Work:
+    told: Told = Told()
+    process: SpawnProcess | None = None
+    heard: Connection | None = None
+    stamp: str = ""
+
+
+class Aside:
+    """Of each key one process at a time; what is asked for meanwhile is begun when that has ended."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._works: dict[str, _Work] = {}
+
+    def told(self, key: str, stamp: str | None = None, work: Callable[..., Any] | None = None, *given: Any) -> Told:
+        """What there is of `key`; begins `work(*given)` where what there is was not of `stamp`. Never waits.
+
+        work: a module's function; it, its arguments and its result must pickle.
+        """
+        with self._lock:
+            one = self._works.setdefault(key, _Work())
+            _take(one)
+            if work is not None and stamp is not None and one.process is None and stamp != one.told.stamp:
+                _begin(one, stamp, work, given)
+            told = one.told
+            return Told(told.value, told.before, told.error, told.stamp, one.process is not None)
+
+    def close(self) -> None:
+        """End what is under way."""
+        with self._lock:
+            for one in self._works.values():
+                if one.process is not None:
+                    one.process.kill()
+                    one.process.join()
+            self._works.clear()
+
+
+def _begin(one: _Work, stamp: str, work: Callable[..., Any], given: tuple[Any, ...]) -> None:
+    context = multiprocessing.get_context("spawn")
+    one.heard, says = context.Pipe(duplex=False)
+    one.process, one.stamp = context.Process(target=_do, args=(says, work, given)), stamp
+    one.process.start()
+    says.close()
+
+
+def _take(one: _Work) -> None:
+    """What the process has said, if it has."""
+    if one.process is None or one.heard is None or not one.heard.poll():
+        return
+    try:
+        value, error = one.heard.recv()
+        one.process.join()
+    except EOFError:
+        one.process.join()
+        value, error = None, why_ended(one.process.exitcode or 0)
+    one.heard.close()
+    kept = one.told.value
+    one.told = Told(kept if error else value, one.told.before if error else kept, error, one.stamp)
+    one.process = one.heard = None
+
+
+def _do(says: Connection, work: Callable[..., Any], given: tuple[Any, ...]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of the terminal; ours is ended by us
+    try:
+        says.send((work(*given), None))
+    except RagassayError as error:
+        says.send((None, str(error)))
+    except Exception as error:  # noqa: BLE001 - whatever it is, the page says it
+        says.send((None, f"{type(error).__name__}: {error}"))
+
+
 def make_app(benches: Mapping[str, Bench], access: Access, states: StatesOf | None = None) -> Starlette:
     """The application that serves `benches` to whom `access` lets in. states: says how far a run is."""
     served = views()
@@ -208,3 +353,69 @@ async def _unreadable(request: Request, error: Exception) -> Response:
 async def _unusable(request: Request, error: Exception) -> Response:
     """A file that cannot be used is said in the sentence that the command line would say."""
     return render(request, "said.html.j2", status=500, said=str(error))
+
+
+SECONDS = 15.0
+"""From when a connection is there, or a request begins, until its last byte has come."""
+
+MOST = 256
+"""Connections at once. Where one more comes, that which is owed a request for longest is ended."""
+
+LARGEST_HEADER = 32_768
+"""Bytes of a request's line and header."""
+
+
+def server_of(app: ASGIApp, *, seconds: float = SECONDS, most: int = MOST) -> uvicorn.Server:
+    """The server of `app`, with these limits; it says nothing but warnings."""
+
+    class Limited(_Connection):
+        pass
+
+    Limited.seconds, Limited.most = seconds, most
+    # uvicorn's own configuration of logging closes the handlers of everybody else.
+    quiet: dict[str, Any] = {"log_config": None, "log_level": "warning", "server_header": False, "access_log": False}
+    return uvicorn.Server(
+        uvicorn.Config(app, http=Limited, ws="none", h11_max_incomplete_event_size=LARGEST_HEADER, **quiet)
+    )
+
+
+class _Connection(H11Protocol):
+    """uvicorn's, ended when a request is not whole in time. due: when it will be; None while nothing is owed.
+
+    uvicorn ends a connection that is idle between two requests. One that never sends its first, or sends a header or a
+    body byte by byte, it waits for as long as it lives.
+    """
+
+    seconds = SECONDS
+    most = MOST
+    due: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._owed()
+        if len(self.connections) > self.most:
+            waiting = [one for one in self.connections if isinstance(one, _Connection) and one.due is not None]
+            min(waiting, key=lambda one: one.due.when() if one.due else 0.0)._end()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.conn.their_state in (h11.IDLE, h11.SEND_BODY):
+            self._owed()
+        else:
+            self._given()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._given()
+        super().connection_lost(exc)
+
+    def _owed(self) -> None:
+        self.due = self.due or self.loop.call_later(self.seconds, self._end)
+
+    def _given(self) -> None:
+        if self.due is not None:
+            self.due.cancel()
+            self.due = None
+
+    def _end(self) -> None:
+        self._given()
+        self.transport.abort()

@@ -26,9 +26,8 @@ from .manifest import (
     why_stale,
     write_manifest,
 )
-from .obstacles import asking_obstacles, file_obstacles, refuse
 from .opening import alone, check_others, locked, open_workspace, with_finalists, with_others
-from .stages import STAGES, means_of, stages_of
+from .stages import STAGES, asking_obstacles, file_obstacles, means_of, refuse, stages_of
 
 if TYPE_CHECKING:
     from ragassay.calls.reply_cache import ReplyCache

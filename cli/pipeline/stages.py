@@ -5,12 +5,15 @@ Each is declared in its room; what takes two rooms stands here.
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.errors import InputError
+from ragassay.errors import InputError, Obstacles
 from ragassay.evaluate.stages import COMPARE, EVALUATE, JUDGE, REPORT, check_what_evaluators_load
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.stage import Check, Load, Means, Stage
@@ -113,3 +116,96 @@ STAGES = (
 def stages_of(experiment: Experiment) -> tuple[Stage, ...]:
     """Those that an experiment has: without a [[retriever]] nothing is screened."""
     return tuple(stage for stage in STAGES if stage.applies(experiment))
+
+
+_SHARE_OF_DOCUMENTS = 2.0
+_LEAST_ROOM = 20_000_000
+"""What ingest writes is the text three times over: 1.3 times the PDF of avr-libc's manual; in bytes."""
+
+
+def refuse(found: Sequence[InputError]) -> None:
+    """Raises Obstacles where there are any."""
+    if found:
+        raise Obstacles(found)
+
+
+def file_obstacles(workspace: Workspace) -> list[InputError]:
+    """What is wrong with the user's own files, evaluators and disk; no stage can go on without it."""
+    checks = [check for stage in STAGES for check in stage.files(workspace)]
+    return _found([*checks, partial(_check_results, workspace)])
+
+
+def asking_obstacles(workspace: Workspace, stages: Sequence[Stage], *, run_code: bool = False) -> list[InputError]:
+    """What these stages lack once a model is to be asked: keys, servers, parts of the installation, the user's systems.
+
+    Where every reply is at hand none of it is needed. No model is called and no key sent; the user's own code is only
+    read, unless it may `run_code`.
+    """
+    checks: list[Check] = [partial(_check_model, workspace, one) for one in models_called(workspace, stages)]
+    checks += [partial(_check_server, workspace, models) for models in _by_address(workspace, stages)]
+    checks += [check for stage in stages for check in stage.lacks(workspace, run_code)]
+    return _found(checks)
+
+
+def _found(checks: Sequence[Check]) -> list[InputError]:
+    """What the checks raise, each sentence once."""
+    found: dict[str, InputError] = {}
+    for check in checks:
+        try:
+            check()
+        except InputError as error:
+            found.setdefault(str(error), error)
+    return list(found.values())
+
+
+def _check_results(workspace: Workspace) -> None:
+    """The results folder can be made and written to, and has room for what ingest is about to write."""
+    folder = next(place for place in (workspace.results, *workspace.results.absolute().parents) if place.exists())
+    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        why = "may not be written to" if folder.is_dir() else "is not a folder"
+        remedy = "mend this, or name another folder with --results"
+        raise InputError(f"cannot be used ({folder} {why})", file=workspace.results, remedy=remedy)
+    if not workspace.passages.exists():
+        _check_room(workspace, folder)
+
+
+def _check_room(workspace: Workspace, folder: Path) -> None:
+    from ragassay.synth.documents.doc_ids import document_files
+
+    try:
+        documents = document_files(workspace)
+    except InputError:  # said by another check
+        return
+    size = sum((workspace.corpus / document).stat().st_size for document in documents)
+    wanted, free = max(_LEAST_ROOM, _SHARE_OF_DOCUMENTS * size), shutil.disk_usage(folder).free
+    if free < wanted:
+        problem = f"{free / 1e6:,.0f} MB are free there, and the documents' text takes about {wanted / 1e6:,.0f} MB"
+        raise InputError(problem, file=workspace.results, remedy="make room, or name another folder with --results")
+
+
+def models_called(workspace: Workspace, stages: Sequence[Stage]) -> list[str]:
+    """The models that the stages would call, sorted."""
+    return sorted({model for stage in stages for model in stage.models(workspace.experiment)})
+
+
+def _check_model(workspace: Workspace, model: str) -> None:
+    from ragassay.models.endpoint import check_model
+
+    check_model(model, workspace.experiment.settings_of(model))
+
+
+def _by_address(workspace: Workspace, stages: Sequence[Stage]) -> list[list[str]]:
+    """The models, those at one address together, of which one is enough to ask."""
+    from ragassay.models.endpoint import base_url_of
+
+    places: dict[str, list[str]] = {}
+    for model in models_called(workspace, stages):
+        if address := base_url_of(model, workspace.experiment.settings_of(model)):
+            places.setdefault(address, []).append(model)
+    return list(places.values())
+
+
+def _check_server(workspace: Workspace, models: Sequence[str]) -> None:
+    from ragassay.models.servers import check_reachable
+
+    check_reachable(models[0], workspace.experiment.settings_of(models[0]))

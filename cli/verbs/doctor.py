@@ -22,7 +22,7 @@ from ragassay.experiment.stage import Stage
 from ragassay.experiment.workspace import Workspace
 from ragassay.text import plain
 
-from ..pipeline.obstacles import asking_obstacles, file_obstacles, models_called
+from ..pipeline.stages import asking_obstacles, file_obstacles, models_called
 from ..terminal import add_corpus, add_json
 
 Status = Literal["ok", "absent", "mend"]

@@ -248,8 +248,7 @@ def _obstacles(corpus: Path) -> list[InputError]:
     from ragassay.experiment.reading import load_experiment
     from ragassay.experiment.workspace import Workspace
 
-    from ..pipeline.obstacles import asking_obstacles
-    from ..pipeline.stages import stages_of
+    from ..pipeline.stages import asking_obstacles, stages_of
 
     workspace = Workspace(corpus, Path("results") / corpus.name, load_experiment(corpus / "experiment.toml"))
     return asking_obstacles(workspace, stages_of(workspace.experiment))

@@ -81,9 +81,8 @@ def run_plan(options: argparse.Namespace) -> int:
     It calls no model; reading the PDFs, which costs nothing, is done if it was not yet. Raises Obstacles, with all of
     them, where no plan can be made.
     """
-    from ..pipeline.obstacles import asking_obstacles, file_obstacles
     from ..pipeline.opening import open_workspace
-    from ..pipeline.stages import stages_of
+    from ..pipeline.stages import asking_obstacles, file_obstacles, stages_of
 
     workspace = open_workspace(options)
     later = asking_obstacles(workspace, stages_of(workspace.experiment))

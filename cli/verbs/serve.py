@@ -114,9 +114,8 @@ def run_serve(options: argparse.Namespace) -> int:
     workspaces = _workspaces(options)
     import socket
 
-    from ragassay.workbench.app import make_app
+    from ragassay.workbench.app import make_app, server_of
     from ragassay.workbench.asked import benches_of
-    from ragassay.workbench.connections import server_of
 
     access = _access(options.host)
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET

@@ -1,18 +1,20 @@
-"""`ragassay perturb`: a test set with its questions asked again in changed words."""
+"""`ragassay check`, `perturb` and `validity`: what is wrong with a test set, the same set in changed words, and how far
+it can be trusted.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragassay.errors import InputError
 from ragassay.text import plain
 
-from ..terminal import add_json, interval_of, path_of, print_json, print_table, value_of
+from ..terminal import add_corpus, add_json, interval_of, path_of, print_json, print_table, value_of
 
 if TYPE_CHECKING:
     from ragassay.records import Figure
@@ -75,7 +77,7 @@ def run_check(options: argparse.Namespace) -> int:
     if options.json:
         print_json(checked.dump())
         return 0
-    _print(checked)
+    _print_checked(checked)
     if options.out:
         print(f"{plain(str(options.out))}: {len(items)} questions; write accept or reject into the column verdict")
     return 0
@@ -112,7 +114,7 @@ def _embed(model: str | None) -> Embed | None:
     return lambda texts: embedder.vectors([Text("query", text) for text in texts])
 
 
-def _print(checked: Checked) -> None:
+def _print_checked(checked: Checked) -> None:
     from ragassay.synth.checking.test_set import FAULTS
 
     rows = [
@@ -221,7 +223,7 @@ def run_perturb(options: argparse.Namespace) -> int:
         return 0
     found = _with_a_model(lambda caller: made(caller=caller), options) if asking else made()
     write_records(options.out, found.queries)
-    _perturb_print(found, kinds, options)
+    _print_perturbed(found, kinds, options)
     return 0
 
 
@@ -281,7 +283,7 @@ def _workspace(options: argparse.Namespace) -> Workspace:
     return files_workspace(options)
 
 
-def _perturb_print(made: Perturbed, kinds: tuple[str, ...], options: argparse.Namespace) -> None:
+def _print_perturbed(made: Perturbed, kinds: tuple[str, ...], options: argparse.Namespace) -> None:
     from ragassay.queries import originals
 
     n = len(originals(made.queries))
@@ -292,3 +294,89 @@ def _perturb_print(made: Perturbed, kinds: tuple[str, ...], options: argparse.Na
             told = plain(made.errors[kind])
             print(f"note: {kind}: {failed} of {n} questions have none, the first since {told}", file=sys.stderr)
     print(f"{options.out}: {n} questions and {len(made.queries) - n} perturbed ones")
+
+
+if TYPE_CHECKING:
+    from ragassay.evaluate.validity.questions import Reading
+    from ragassay.evaluate.validity.records import Validity
+    from ragassay.experiment.workspace import Workspace
+    from ragassay.records import Figure
+    from ragassay.synth.choosing.features import Passages
+
+
+def add_validity(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_corpus(verb)
+    verb.add_argument("--no-embeddings", action="store_true", help="tell questions apart by how they look alone")
+    add_json(verb)
+
+
+def run_validity(options: argparse.Namespace) -> int:
+    """Write `validity.json` and `validity.html`, and print their sentences."""
+    from ragassay.evaluate.validity.validity import write_validity
+    from ragassay.synth.questions.own import read_expert_questions
+
+    from ..pipeline.opening import locked, open_workspace
+    from ..terminal import print_json
+
+    workspace = open_workspace(options)
+    with locked(workspace):
+        experts = read_expert_questions(workspace.expert_questions, needed=False)
+        reading = _reading(workspace, embeds=not options.no_embeddings)
+        found = write_validity(workspace, [question.text for question in experts], reading)
+    if options.json:
+        print_json(found.dump())
+    else:
+        _print_validity(found, workspace)
+    return 0
+
+
+def _reading(workspace: Workspace, *, embeds: bool) -> Reading:
+    """Words and stems as questions are compared by, BM25 over the passages of [ingest], and the two-sample test."""
+    from ragassay.evaluate.validity.questions import Reading
+    from ragassay.experiment.workspace import read_passages
+    from ragassay.synth.choosing.features import Passages
+    from ragassay.synth.questions.reject import shape_of, words_of
+
+    language = workspace.experiment.corpus.language
+    texts = [passage.text for passage in read_passages(workspace.passages)] if workspace.passages.exists() else []
+    passages = Passages(texts, language)
+    apart = _apart(workspace, passages) if embeds else None
+    return Reading(words_of, lambda text: shape_of(text, language).content, passages.best, apart)
+
+
+def _apart(workspace: Workspace, passages: Passages) -> Callable[[Sequence[str], Sequence[str]], Figure | None] | None:
+    """The test by looks and meaning; None where the experiment's embedding is not on this machine."""
+    from ragassay.errors import InputError
+    from ragassay.models.encoders import check_encoder, load_encoder, prompt_for
+    from ragassay.synth.choosing.features import features_of
+    from ragassay.synth.choosing.told_apart import told_apart_by_meaning
+
+    experiment = workspace.experiment
+    name, language = experiment.retrieval.embedding, experiment.corpus.language
+    try:
+        check_encoder(name, "the two-sample test")
+    except InputError:
+        return None
+
+    def embed(given: Sequence[str]) -> Any:
+        model: Any = load_encoder(name)
+        return model.encode(list(given), prompt=prompt_for(name, model.prompts, "query"), show_progress_bar=False)
+
+    def apart(people: Sequence[str], ours: Sequence[str]) -> Figure | None:
+        seed = experiment.questions.seed
+        return told_apart_by_meaning(people, ours, lambda text: features_of(text, passages, language), embed, seed=seed)
+
+    return apart
+
+
+def _print_validity(found: Validity, workspace: Workspace) -> None:
+    for warning in found.warnings:
+        print(plain(f"warning: {warning}"))
+    for name in ("leak", "realism", "coverage", "difficulty", "authors", "people"):
+        part = getattr(found, name)
+        for sentence in part.said:
+            print(plain(f"{name}: {sentence}"))
+        if part.abstained:
+            print(plain(f"{name}, not said: {part.abstained}"))
+    print(f"{workspace.shown(workspace.validity_page)} has the figures")

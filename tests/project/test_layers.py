@@ -206,8 +206,8 @@ LOADED_BY = {
         *("retrieval.retrievers", "retrieval.rewriting.rewritings", "retrieval.variants"),
     },
     "starlette": {"workbench", "cli.verbs.serve"},
-    "uvicorn": {"workbench.connections"},
-    "h11": {"workbench.connections"},
+    "uvicorn": {"workbench.app"},
+    "h11": {"workbench.app"},
     "rich": {"evaluate.report.terminal"},
 }
 """Which modules, or all of a room, load a package of others when they are imported."""

@@ -15,8 +15,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from ragassay.workbench.app import LARGEST_HEADER, server_of
 from ragassay.workbench.asked import form_of
-from ragassay.workbench.connections import LARGEST_HEADER, server_of
 
 WHOLE = b"GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n"
 HALVES = {

@@ -130,12 +130,12 @@ def _answers(page: Page, results: dict[str, Any], agent: str) -> None:
 
 
 def _games(page: Page, results: dict[str, Any], agent: str) -> None:
-    cells = _row(page, "games", agent).cells[1:]
-    for other, cell in zip(results["agents"], cells, strict=True):
+    row = _row(page, "games", agent)
+    for other, cell, head in zip(results["agents"], row.cells[1:], row.heads[1:], strict=True):
         if other == agent:
             assert not cell.strip()
         else:
-            _says(cell, results["wins"][agent][other], 1, 100, "%")
+            _says(cell, results["wins"][agent][other], 1, 100, "%", said=head + page.text)
 
 
 def _labels(page: Page, results: dict[str, Any]) -> None:
@@ -148,7 +148,7 @@ def _tests(page: Page, results: dict[str, Any]) -> None:
     rows = [row for row in page.rows if row.section == "tests"][1:]
     for row, test in zip(rows, results["tests"], strict=True):
         points = test["measure"] == "points"
-        _says(row.cells[3], test["difference"], 1 if points else 3, 100 if points else 1)
+        _says(row.cells[3], test["difference"], 1 if points else 3, 100 if points else 1, said=row.heads[3] + page.text)
         p, df = test["p"], test["df"]
         assert [cell.strip() for cell in row.cells[1:3]] == [test["agent_a"], test["agent_b"]]
         assert [cell.strip() for cell in row.cells[4:7]] == [
