@@ -52,8 +52,8 @@ class Overlap(NamedTuple):
 def overlap(question: str, passage: str, language: str) -> Overlap:
     """What a question shares with a passage. language: ISO 639, for stems."""
     asked, there = tokens_of(question), tokens_of(passage)
-    small = ([token.casefold() for token in tokens] for tokens in (there, asked))
-    match = SequenceMatcher(None, *small, autojunk=False).find_longest_match()
+    text, phrase = ([token.casefold() for token in tokens] for tokens in (there, asked))
+    match = SequenceMatcher(None, text, phrase, autojunk=False).find_longest_match()
     run = asked[match.b : match.b + match.size]
     content = shape_of(question, language).content
     n_wide = sum(map(is_wide, content))
