@@ -1,10 +1,4 @@
-"""Texts as vectors, each text once for all that compare texts in a run, in batches; long ones in stretches.
-
-Every text gets the same prefix, since both of what is compared are texts of one kind: E5's "query: ", which its authors
-give for symmetric tasks (Wang et al. 2022, arXiv:2212.03533, and the model card), or what the model declares for
-passages, or none. What is longer than the model reads is embedded in stretches, whose vectors are averaged by their
-length in tokens.
-"""
+"""Texts by a model on this machine: their vectors, their tokens' vectors (BERTScore), and pairs (cross-encoders)."""
 
 from __future__ import annotations
 
@@ -23,15 +17,19 @@ from ragassay.text import plain
 
 from .sentences import n_tokens, windows
 
-# Zhang et al. 2020, ICLR (arXiv:1904.09675), section 3, equations 1 to 3. With x the tokens of one text, y those of the
-# other, all of length 1 in the model's last layer,
-#     R = mean over x_i of max over y_j of x_i . y_j,   P = mean over y_j of max over x_i of x_i . y_j,   F = 2PR/(P +
-# R). No weights by rarity (idf) and no rescaling by a baseline. The tokens that a model puts around a text count for
-# nothing. A value depends on the model: the paper's are those of RoBERTa-large, ours of the experiment's embedding.
-
 
 class BertScore(NamedTuple):
-    """Precision, recall and F1, each -1 to 1; swapping the texts swaps the first two. None: undefined."""
+    """Precision, recall and F1, each -1 to 1; swapping the texts swaps the first two. None: undefined.
+
+    Zhang et al. 2020, ICLR (arXiv:1904.09675), section 3, equations 1 to 3. With x the tokens of one text, y those of
+    the other, all of length 1 in the model's last layer,
+
+        R = mean over x_i of max over y_j of x_i . y_j,   P = mean over y_j of max over x_i of x_i . y_j,
+        F = 2PR / (P + R).
+
+    No weights by rarity (idf) and no rescaling by a baseline. The tokens that a model puts around a text count for
+    nothing. A value depends on the model: the paper's are those of RoBERTa-large, ours of the experiment's embedding.
+    """
 
     precision: float
     recall: float
@@ -48,11 +46,11 @@ def bert_score(reference: Singles, candidate: Singles) -> BertScore | None:
     return BertScore(precision, recall, 2 * precision * recall / total if total > 0 else None)
 
 
-def _loaded(model: str) -> Any:
+def _loaded(model: str, what: str) -> Any:
     try:
         return load_encoder(model)
     except ModuleNotFoundError as error:
-        raise MissingExtra(f"BERTScore needs {error.name}, which", "local") from None
+        raise MissingExtra(f"{what} needs {error.name}, which", "local") from None
 
 
 class TokenEncoder:
@@ -62,7 +60,7 @@ class TokenEncoder:
     """
 
     def __init__(self, model: str) -> None:
-        self._model, self._encoder = model, _loaded(model)
+        self._model, self._encoder = model, _loaded(model, "BERTScore")
         tokenizer: Any = getattr(self._encoder, "tokenizer", None)
         if not getattr(tokenizer, "is_fast", False) or not self._encoder.max_seq_length:
             raise self._unfit()
@@ -100,13 +98,6 @@ class TokenEncoder:
         remedy = "take a transformer such as all-MiniLM-L6-v2"
         return InputError(f"embedding model '{plain(self._model)}' has no vectors for tokens", remedy=remedy)
 
-
-# Two kinds. Whatever sentence-transformers' CrossEncoder loads: with one output its sigmoid, with several the softmax
-# of the class that is entailment. And Vectara's HHEM-2.1-Open, whose repository brings code of its own; that code is
-# short
-# (a T5 encoder for token classification over a prompt, class 1 of the first token, `modeling_hhem_v2.py` in
-# vectara/hallucination_evaluation_model) and does not load under transformers 5, so its weights are put into
-# transformers' own T5 here and nothing of the repository is run.
 
 Pair = tuple[str, str]
 
@@ -162,6 +153,7 @@ def load_cross_encoder(source: Source) -> CrossEncoder:
     """
     try:
         import sentence_transformers  # noqa: F401
+        from transformers import PreTrainedConfig
     except ModuleNotFoundError as error:
         raise MissingExtra(
             f"{source.evaluator} needs a cross-encoder ({error.name} is not installed), which", "local"
@@ -169,7 +161,8 @@ def load_cross_encoder(source: Source) -> CrossEncoder:
     local_only = is_local_only(source.name, source.unusable)
     try:
         with no_progress_bar():
-            config = _config(source, local_only)
+            options = {"revision": source.revision, "local_files_only": local_only}
+            config: dict[str, Any] = PreTrainedConfig.get_config_dict(source.name, **options)[0]
             if config.get("model_type") == "HHEMv2":
                 return _Hhem(source, config, local_only)
             _check_code(source, config)
@@ -180,14 +173,6 @@ def load_cross_encoder(source: Source) -> CrossEncoder:
         first = plain(str(error).strip().split("\n")[0][:200])
         reason = "the hub cannot be reached and it is not in the local cache" if local_only else first
         raise source.unusable(source.name, reason) from error
-
-
-def _config(source: Source, local_only: bool) -> dict[str, Any]:
-    from transformers import PreTrainedConfig
-
-    options = {"revision": source.revision, "local_files_only": local_only}
-    config: dict[str, Any] = PreTrainedConfig.get_config_dict(source.name, **options)[0]
-    return config
 
 
 def _check_code(source: Source, config: dict[str, Any]) -> None:
@@ -216,7 +201,8 @@ def entailment_of(id2label: dict[int, str], source: Source) -> int:
 
 
 class _Sentence:
-    """What sentence-transformers loads."""
+    """Whatever sentence-transformers' CrossEncoder loads: with one output its sigmoid, with several the softmax of the
+    class that is entailment."""
 
     def __init__(self, source: Source, local_only: bool) -> None:
         from sentence_transformers import CrossEncoder as Loaded
@@ -228,7 +214,7 @@ class _Sentence:
             local_files_only=local_only,
         )
         self.tokenizer = self._model.tokenizer
-        self.limit = _limit(self._model.config, self.tokenizer)
+        self.limit = token_limit(self._model.config, self.tokenizer)
         labels = {int(index): label for index, label in self._model.config.id2label.items()}
         self._class = entailment_of(labels, source)
 
@@ -242,11 +228,21 @@ class _Sentence:
             list(pairs), batch_size=BATCH, show_progress_bar=False, activation_fn=torch.nn.Identity()
         )
         logits = np.asarray(raw, dtype=np.float64).reshape(len(pairs), -1)
-        return _sigmoid(logits[:, 0]) if logits.shape[1] == 1 else _softmax(logits)[:, self._class]
+        if logits.shape[1] > 1:
+            return _softmax(logits)[:, self._class]
+        from scipy.special import expit
+
+        found: Floats = expit(logits[:, 0])
+        return found
 
 
 class _Hhem:
-    """HHEM-2.1-Open: flan-t5's encoder and tokenizer (`foundation`), the weights of the repository."""
+    """Vectara's HHEM-2.1-Open: flan-t5's encoder and tokenizer (`foundation`), the weights of the repository.
+
+    That brings code of its own; the code is short (a T5 encoder for token classification over a prompt, class 1 of the
+    first token, `modeling_hhem_v2.py` in vectara/hallucination_evaluation_model) and does not load under transformers
+    5, so the weights are put into transformers' own T5 here and nothing of the repository is run.
+    """
 
     limit: int | None = None
 
@@ -298,21 +294,14 @@ def _fill(model: Any, weights: dict[str, Any]) -> None:
         model.transformer.encoder.embed_tokens.weight = model.transformer.shared.weight
 
 
-def _limit(config: Any, tokenizer: Any) -> int | None:
-    """The most tokens a pair may have. A tokenizer without a limit gives a huge number."""
+def token_limit(config: Any, tokenizer: Any) -> int | None:
+    """The most tokens a model reads at once, None for any number. A tokenizer without a limit gives a huge number."""
     positions = getattr(config, "max_position_embeddings", None)
     if positions and "roberta" in str(config.model_type):
         positions -= (config.pad_token_id or 0) + 1  # its places are counted from behind the padding's
     known = [positions, getattr(tokenizer, "model_max_length", None)]
     limits = [int(limit) for limit in known if limit is not None and 0 < limit < 1_000_000]
     return min(limits) if limits else None
-
-
-def _sigmoid(values: Floats) -> Floats:
-    from scipy.special import expit
-
-    found: Floats = expit(values)
-    return found
 
 
 def _softmax(values: Floats) -> Floats:
@@ -329,7 +318,13 @@ _SHOWN = 60
 
 
 class Embedded:
-    """The vectors of one embedding model (a name, a folder or a hub name), which is loaded when first needed."""
+    """The vectors of one embedding model (a name, a folder or a hub name), which is loaded when first needed.
+
+    Each text is embedded once for all that compare texts in a run, in batches. Every text gets the same prefix, since
+    both of what is compared are texts of one kind: E5's "query: ", which its authors give for symmetric tasks (Wang et
+    al. 2022, arXiv:2212.03533, and the model card), or what the model declares for passages, or none. What is longer
+    than the model reads is embedded in stretches, whose vectors are averaged by their length in tokens.
+    """
 
     def __init__(self, model: str) -> None:
         self.name = model
@@ -339,10 +334,7 @@ class Embedded:
     @cached_property
     def model(self) -> Any:
         """The loaded model. Raises InputError, MissingExtra."""
-        try:
-            return load_encoder(self.name)
-        except ModuleNotFoundError as error:
-            raise MissingExtra(f"an embedding needs {error.name}, which", "local") from None
+        return _loaded(self.name, "an embedding")
 
     def add(self, texts: Iterable[str]) -> None:
         """Texts whose vectors will be wanted: they are embedded together, when the first of them is."""
@@ -396,7 +388,8 @@ class Embedded:
         return units
 
     def _embed(self, texts: Sequence[str]) -> None:
-        model, limit = self.model, _embedded_limit(self.model)
+        model, most = self.model, self.model.max_seq_length
+        limit = None if most is None or isinf(most) else int(most)  # None of static embeddings, which read any number
         prompt = prompt_for(self.name, model.prompts, "query")
         if prompt != "query: ":
             prompt = prompt_for(self.name, model.prompts, "passage")
@@ -425,9 +418,3 @@ class Embeddings:
     def of(self, model: str) -> Embedded:
         """The vectors of a model."""
         return self._models.setdefault(model, Embedded(model))
-
-
-def _embedded_limit(model: Any) -> int | None:
-    """How many tokens the model reads, None for any number (static embeddings)."""
-    limit = model.max_seq_length
-    return None if limit is None or isinf(limit) else int(limit)

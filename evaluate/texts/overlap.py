@@ -1,9 +1,4 @@
-"""ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries"), as F1.
-
-By Google's rouge-score, without stemming. Its own words are runs of a to z and 0 to 9; ours are runs of letters and
-digits of any script, in lower case, which for English is the same. The longest common subsequence is Hyyrö's bit-vector
-algorithm (2004, "Bit-parallel LCS-length computation revisited"): rouge-score's table takes gigabytes of long texts.
-"""
+"""Texts that share characters or words: ROUGE of two, and what one of them says again, in a row or anywhere."""
 
 from __future__ import annotations
 
@@ -18,9 +13,6 @@ import numpy as np
 
 from ragassay.arrays import Ints
 from ragassay.errors import MissingExtra
-
-# A stretch of p characters is said in a row where each character is the one p places before. Tried are the distances at
-# which parts of WINDOW characters most often come again, so that the time grows with the text's length.
 
 WINDOW = 24
 """Characters of the parts whose distances are tried."""
@@ -41,7 +33,11 @@ NOTHING = Loop("", 0, 0)
 
 
 def longest_loop(text: str, at_least: int = 3) -> Loop:
-    """The loop over the most characters, its stretch said `at_least` times; numbers of lists and spaces apart."""
+    """The loop over the most characters, its stretch said `at_least` times; numbers of lists and spaces apart.
+
+    A stretch of p characters is said in a row where each character is the one p places before. Tried are the distances
+    at which parts of WINDOW characters most often come again, so that the time grows with the text's length.
+    """
     bare = re.sub(r"\s+", " ", _NUMBER.sub("", text)).strip()
     found = (_loop(bare, period, at_least) for period in _distances(bare))
     return max(found, key=lambda loop: loop.length, default=NOTHING)
@@ -68,10 +64,6 @@ def _loop(text: str, period: int, at_least: int) -> Loop:
     return Loop(text[start : start + period], times, length) if times >= at_least else NOTHING
 
 
-# By the ranks of all substrings of one length, doubled as in Karp, Miller and Rosenberg (1972, "Rapid identification of
-# repeated patterns in strings, trees and arrays"): O(n log² n) with numpy's sorting, no text is a bad case.
-
-
 class Repeat(NamedTuple):
     """A part of a text, and how often it stands there without overlap, counted from the left; "" and 0: none."""
 
@@ -80,7 +72,11 @@ class Repeat(NamedTuple):
 
 
 def longest_repeat(text: str) -> Repeat:
-    """The longest such part, of equally long ones the first in the text."""
+    """The longest such part, of equally long ones the first in the text.
+
+    By the ranks of all substrings of one length, doubled as in Karp, Miller and Rosenberg (1972, "Rapid identification
+    of repeated patterns in strings, trees and arrays"): O(n log² n) with numpy's sorting, no text is a bad case.
+    """
     if len(text) < 2:
         return Repeat("", 0)
     length, start = _longest(np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.int64))
@@ -164,6 +160,9 @@ def check_at_hand() -> None:
 def rouge(one: str, other: str) -> dict[str, float | None]:
     """The F1 of each of `ROUGES`, 0 to 1, whichever text comes first.
 
+    ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries") by Google's
+    rouge-score, without stemming. Its own words are runs of a to z and 0 to 9; ours are runs of letters and digits of
+    any script, in lower case, which for English is the same.
     None where it is undefined: both texts without a word, or for ROUGE-2 both without a pair of words.
     """
     scorer, words = _scorer(), Words()
@@ -176,7 +175,11 @@ def rouge(one: str, other: str) -> dict[str, float | None]:
 
 
 def longest_common_subsequence(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many words it has: each row of the table is one whole number with a bit for each word of `one`."""
+    """How many words it has: each row of the table is one whole number with a bit for each word of `one`.
+
+    Hyyrö's algorithm (2004, "Bit-parallel LCS-length computation revisited"): rouge-score's table takes gigabytes of
+    long texts.
+    """
     at: dict[str, int] = {}
     for place, word in enumerate(one):
         at[word] = at.get(word, 0) | 1 << place

@@ -1,4 +1,4 @@
-"""The sentences of an answer: the units that claims and citations are counted in.
+"""The sentences of an answer, the units that claims and citations are counted in; and stretches of so many tokens.
 
 Rules, not a model: the same text gives the same sentences on every machine. A sentence ends at a stop that is followed
 by what can begin another, in lower case too; abbreviations, decimals, names such as `util/delay.h` and inline code end
@@ -130,25 +130,19 @@ def _blocks(text: str) -> Iterator[tuple[str, bool]]:
         edge = bool(_FENCE.match(line))
         indented = bool(_INDENTED.match(line)) and not _BULLET.match(line) and (code or not lines)
         is_code = fenced or edge or indented
-        if lines and (is_code != code or (not is_code and _begins(line))):
+        begins = not line.strip() or bool(_BULLET.match(line) or _APART.match(line))
+        ends = bool(_APART.match(line)) and not line.lstrip().startswith(">")
+        if lines and (is_code != code or (not is_code and begins)):
             yield "\n".join(lines), code
             lines = []
         if line.strip():
             lines.append(line)
             code = is_code
-        if (edge and fenced) or (not is_code and (_ends(line) or (len(lines) == 1 and _CITES.fullmatch(line)))):
+        if (edge and fenced) or (not is_code and (ends or (len(lines) == 1 and _CITES.fullmatch(line)))):
             yield "\n".join(lines), code
             lines = []
         fenced = fenced != edge
     yield "\n".join(lines), code
-
-
-def _begins(line: str) -> bool:
-    return not line.strip() or bool(_BULLET.match(line) or _APART.match(line))
-
-
-def _ends(line: str) -> bool:
-    return bool(_APART.match(line)) and not line.lstrip().startswith(">")
 
 
 def _split(line: str) -> Iterator[str]:

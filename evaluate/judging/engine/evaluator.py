@@ -253,6 +253,19 @@ class Evaluator(Judge[Assessment]):
         )
 
 
+class Rule(Evaluator):
+    """Asks nothing: a rule decides. by: the library or the method that its records name; "" is its own name."""
+
+    calls = 0.0
+    asks: ClassVar[Asks] = "nothing"
+    by: ClassVar[str] = ""
+
+    @property
+    def judge(self) -> str:
+        """The rule: nobody judges."""
+        return self.by or self.name
+
+
 class LabelJudge(Evaluator):
     """Asks for a reason and one label, or in mode "probability" for the label's probability.
 

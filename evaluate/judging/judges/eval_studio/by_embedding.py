@@ -1,10 +1,4 @@
-"""What the evaluators that compare texts by embeddings share: the model, the sentences, and what has no vector.
-
-As in H2O Eval Studio (h2oai/h2o-sonar, `h2o_sonar/evaluators`), which embeds by bge-small-en and leaves out sentences
-of ten characters and fewer. Ours is the experiment's embedding where the settings name none; sentences are cut by our
-rules, an answer's are taken without the citations in them, and East Asian characters count twice, since a sentence of
-ten says much. All texts get the same prefix (`evaluate/texts/by_model.py`).
-"""
+"""What these evaluators share: comparing sentences by embeddings, shares of yes by a judge, and what has no value."""
 
 from __future__ import annotations
 
@@ -31,6 +25,8 @@ from ..eval_studio import TAGS
 SHORTEST = 11
 """How many characters wide a sentence must be at least."""
 
+THRESHOLD = 0.75
+NO_YES = ("no", "yes")
 _AT_HAND = 4096
 
 
@@ -47,11 +43,16 @@ class SentenceOptions(EmbeddingOptions):
 
 
 class ByEmbedding(Evaluator):
-    """Compares texts of a case by their embeddings, which are made for all cases together."""
+    """Compares texts of a case by their embeddings, which are made for all cases together.
+
+    As in H2O Eval Studio (h2oai/h2o-sonar, `h2o_sonar/evaluators`), which embeds by bge-small-en and leaves out
+    sentences of ten characters and fewer. Ours is the experiment's embedding where the settings name none; sentences
+    are cut by our rules, an answer's are taken without the citations in them, and East Asian characters count twice,
+    since a sentence of ten says much. All texts get the same prefix (`evaluate/texts/by_model.py`).
+    """
 
     calls = 0.0
     asks: ClassVar[Asks] = "model"
-    unit = "answer"
     tags = TAGS
     options_type = EmbeddingOptions
     options: EmbeddingOptions
@@ -136,9 +137,6 @@ def check_words(text: str, what: str) -> None:
         raise JudgeFailed(f"{NO_VALUE}the {what} holds no words")
 
 
-THRESHOLD = 0.75
-NO_YES = ("no", "yes")
-
 Group = tuple[Mapping[str, Any], Sequence[str]]
 """What a prompt is filled with besides the texts, and the texts."""
 
@@ -170,7 +168,6 @@ class YesShare(Evaluator):
     """The share of yes among the verdicts on several texts of a case. what: the texts' name in errors."""
 
     what: ClassVar[str]
-    unit = "answer"
     tags: ClassVar[tuple[str, ...]] = TAGS
 
     @property

@@ -1,11 +1,4 @@
-"""Summaries judged good or bad: does one say all that matters in the text, and nothing that is not in it?
-
-H2O Eval Studio has "Summarization (Completeness and Faithfulness)", which it computes from embeddings and SummaC, and
-"Summarization (Judge)", which has a model say good or bad. Here the judge says good (1) or bad (0) of the completeness
-and of the faithfulness, and of the whole by that evaluator's rule: comprehensive, concise, coherent, and understandable
-by itself. The text is the retrieved passages, or with `document = "question"` the question, as there. No value where
-the text or the summary is empty. The prompts are ours.
-"""
+"""What a judge says by itself: whether an answer is true, with a search of the user's, and a summary good."""
 
 from __future__ import annotations
 
@@ -28,23 +21,12 @@ from ...engine.question import JudgeFailed, Reason, Strict, read_value
 from ..eval_studio import H2O_PAGE, TAGS
 from .by_embedding import check_words, checked_context
 
-# After H2O Eval Studio's "Fact-check (Agent-based)", which hands the answer to an h2oGPTe agent with internet search.
-# Here the judge is asked in rounds: each reply is either what to search for or the verdict, and after `searches`
-# searches it must decide. The search is a function of the user's, `[evaluate.settings.fact_check] search =
-# "module:function"`,
-# from a query to a text or a list of texts; without one the judge decides from the passages alone, and the record's
-# reason says so. true is 1: nothing is false; false is 0. Where neither settles it, there is no value; nor is there for
-# an empty answer, or where there is neither a search nor a passage. What the search found is untrusted, cut off, and
-# fenced.
-
 Search = Callable[[str], Any]
 Verdict = Literal["unknown", "false", "true"]
 
 MOST_RESULTS = 5
 MOST_CHARACTERS = 2000
 """Of each result; what is longer is cut off."""
-
-ALONE = "(From the passages alone: no search is set.)"
 
 
 class Found(NamedTuple):
@@ -83,7 +65,14 @@ class FactCheckOptions(Options):
 
 
 class FactCheck(Evaluator):
-    """One request a round."""
+    """One request a round: each reply is either what to search for or the verdict, due after `searches` searches.
+
+    After H2O Eval Studio's "Fact-check (Agent-based)", which hands the answer to an h2oGPTe agent with internet search.
+    The search is a function of the user's, `[evaluate.settings.fact_check] search = "module:function"`, from a query to
+    a text or a list of texts; without one the judge decides from the passages alone, and the record's reason says so.
+    true is 1: nothing is false; false is 0. Where neither settles it, there is no value; nor is there for an empty
+    answer, or where there is neither a search nor a passage. What the search found is untrusted, cut off, and fenced.
+    """
 
     name = "fact_check"
     place = 1201
@@ -95,7 +84,7 @@ class FactCheck(Evaluator):
     calls = 2.0
     options: FactCheckOptions
     options_type = FactCheckOptions
-    default_prompt: ClassVar = Path(__file__).parent / ("free/prompts") / "fact_check.md"
+    default_prompt: ClassVar = Path(__file__).parent / "free/prompts/fact_check.md"
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
@@ -139,16 +128,13 @@ class FactCheck(Evaluator):
         while True:
             left = self.options.searches - len(found) if self.search else 0
             schema = Turn if left else Decision
-            (reply,) = yield [self._request(case, found, left, schema)]
+            values = {"query": case.query, "answer": case.text, "passages": case.passages, "found": tuple(found)}
+            more = {"left": left, "criteria": self.options.criteria}
+            (reply,) = yield [Request(self.prompt().render(values | more), schema=schema)]
             turn = read_value(reply, schema)
             if isinstance(turn, Decision) or turn.search is None:
                 return self._row(case, turn.reason, turn.label, found)
             found.append(Found(turn.search, self._results(turn.search)))
-
-    def _request(self, case: AnswerCase, found: Sequence[Found], left: int, schema: type[Strict]) -> Request:
-        values = {"query": case.query, "answer": case.text, "passages": case.passages, "found": tuple(found)}
-        more = {"left": left, "criteria": self.options.criteria}
-        return Request(self.prompt().render(values | more), schema=schema)
 
     def _results(self, query: str) -> tuple[str, ...]:
         if query not in self._known:
@@ -165,13 +151,13 @@ class FactCheck(Evaluator):
 
     def _row(self, case: AnswerCase, reason: str, label: Verdict | None, found: Sequence[Found]) -> list[Assessment]:
         details = [{"search": one.query, "results": list(one.results)} for one in found]
-        whole = reason if self.search else f"{reason} {ALONE}"
+        whole = reason if self.search else f"{reason} (From the passages alone: no search is set.)"
         if label == "unknown":
             return [self.fail(case, f"{NO_VALUE}what is at hand does not settle it: {whole}", details=details)]
         return [self.assess(case, float(label == "true"), reason=whole, details=details)]
 
 
-PROMPTS = Path(__file__).parent / ("summaries/prompts")
+PROMPTS = Path(__file__).parent / "summaries/prompts"
 
 
 class SummaryOptions(Options):
@@ -181,7 +167,14 @@ class SummaryOptions(Options):
 
 
 class SummaryJudge(LabelJudge):
-    """One request, answered with bad (0) or good (1)."""
+    """One request, answered with bad (0) or good (1).
+
+    H2O Eval Studio has "Summarization (Completeness and Faithfulness)", which it computes from embeddings and SummaC,
+    and "Summarization (Judge)", which has a model say good or bad. Here the judge says good or bad of the completeness
+    and of the faithfulness, and of the whole by that evaluator's rule. The text is the retrieved passages, or with
+    `document = "question"` the question, as there. No value where the text or the summary is empty. The prompts are
+    ours.
+    """
 
     family = "eval-studio-summaries"
     labels = ("bad", "good")

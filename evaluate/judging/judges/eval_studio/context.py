@@ -1,19 +1,4 @@
-"""Step alignment and completeness: an answer's steps against those of the procedure that the passages describe.
-
-After H2O Eval Studio's evaluator of this name (`procedure_evaluator.py` in h2oai/h2o-sonar, where it is a preview): a
-model lists the steps of both texts, and both lists are aligned. There the steps are paired by embeddings and fuzzy
-matching; here the judge says of each step of the answer which step of the procedure it is, or none. With n steps in the
-answer and m in the procedure:
-
-- step_alignment: the most steps of the answer that stand in the procedure's order, divided by n. A step that is none of
-  the procedure's does not stand in it; one that was cut in two stands in it twice.
-- step_completeness: how many steps of the procedure the answer has, in whatever order, divided by m.
-- step_edits: how many steps must be inserted, deleted or replaced to make the answer's list the procedure's
-  (Levenshtein distance; neighbours that are the same step count once). The source's first metric; 0 is best.
-
-No value where the answer or the context is empty, or no procedure is described; an answer without steps has no
-alignment and the completeness 0. With `against = "expected_response"` the procedure is the expected response's.
-"""
+"""The answer against what was retrieved for it: its claims, its sentences by embeddings, and the steps it lists."""
 
 from __future__ import annotations
 
@@ -35,7 +20,7 @@ from ragassay.records import Assessment
 from ...engine.cases import AnswerCase, expected_response
 from ...engine.evaluator import NO_VALUE, Criterion, Evaluator, Options, Steps, own_prompt, records
 from ...engine.question import JudgeFailed, Strict, read_value
-from ...judges import PROMPTS
+from ...judges import PROMPTS as OF_JUDGES
 from ..claims import ItemQuestion, Verdict
 from ..eval_studio import H2O_PAGE, TAGS
 from ..factual import Claims, FactualOptions
@@ -53,15 +38,18 @@ from .by_embedding import (
     verdicts_on,
 )
 
-# H2O Eval Studio's "groundedness (semantic similarity)". With A the sentences of the answer and C those of all
-# retrieved passages,
-#     min over a in A of max over c in C of cosine(a, c).
-# Sentences of ten characters and fewer are left out of both. Nearness is not entailment: a sentence and its denial lie
-# near each other. There is no value where the answer has no such sentence or the agent retrieved nothing with words.
+PROMPTS = Path(__file__).parent / "context/prompts"
 
 
 class GroundednessEmbeddings(ByEmbedding):
-    """Compares the sentences of each answer with those of all passages that its agent retrieved."""
+    """Compares the sentences A of each answer with those C of all passages that its agent retrieved.
+
+        min over a in A of max over c in C of cosine(a, c)
+
+    H2O Eval Studio's "groundedness (semantic similarity)". Sentences of ten characters and fewer are left out of both.
+    Nearness is not entailment: a sentence and its denial lie near each other. There is no value where the answer has no
+    such sentence or the agent retrieved nothing with words.
+    """
 
     name = "groundedness_embeddings"
     place = 603
@@ -96,15 +84,16 @@ class GroundednessEmbeddings(ByEmbedding):
         return [one for passage in case.passages for one in passage_sentences(passage.text, self.options.shortest)]
 
 
-#     faithfulness = claims that the passages support / claims of the answer
-# Ragas' metric of this name (Es et al. 2024, arXiv:2309.15217, section 3), which is H2O Eval Studio's. The claims are
-# asked for as factual_correctness does, so that both cost one. An answer that claims nothing, an empty answer and an
-# empty context have no value. groundedness (TruLens') grades claims instead, and an admission of not knowing gets the
-# highest grade there.
-
-
 class Faithfulness(YesShare):
-    """One request for the claims, then one for the verdicts on each ten of them."""
+    """One request for the claims, then one for the verdicts on each ten of them.
+
+        faithfulness = claims that the passages support / claims of the answer
+
+    Ragas' metric of this name (Es et al. 2024, arXiv:2309.15217, section 3), which is H2O Eval Studio's. The claims are
+    asked for as factual_correctness does, so that both cost one. An answer that claims nothing, an empty answer and an
+    empty context have no value. groundedness (TruLens') grades claims instead, and an admission of not knowing gets the
+    highest grade there.
+    """
 
     name = "faithfulness"
     place = 601
@@ -117,12 +106,12 @@ class Faithfulness(YesShare):
     calls = 2.0
     options: FactualOptions
     options_type = FactualOptions
-    default_prompt: ClassVar = Path(__file__).parent / ("context/prompts") / "faithfulness.md"
+    default_prompt: ClassVar = PROMPTS / "faithfulness.md"
 
     @cached_property
     def claims_prompt(self) -> Prompt:
         """What takes the answer apart. Raises InputError where it cannot be read."""
-        return own_prompt(self, self.options.claims_prompt, PROMPTS / "factual_claims.md")
+        return own_prompt(self, self.options.claims_prompt, OF_JUDGES / "factual_claims.md")
 
     def steps(self, case: AnswerCase) -> Steps:
         """The claims, then whether the passages support them."""
@@ -137,7 +126,6 @@ class Faithfulness(YesShare):
         return self.share(case, claims, verdicts)
 
 
-STEP_ALIGNMENT_PROMPTS = Path(__file__).parent / ("context/prompts")
 ALIGNMENT, COMPLETENESS, EDITS = "step_alignment", "step_completeness", "step_edits"
 
 
@@ -163,7 +151,22 @@ class StepOptions(Options):
 
 
 class StepAlignment(Evaluator):
-    """Two requests for the steps, then one for each ten steps of the answer."""
+    """Two requests for the steps, then one for each ten steps of the answer.
+
+    After H2O Eval Studio's evaluator of this name (`procedure_evaluator.py` in h2oai/h2o-sonar, where it is a preview):
+    a model lists the steps of both texts, and both lists are aligned. There the steps are paired by embeddings and
+    fuzzy matching; here the judge says of each step of the answer which step of the procedure it is, or none. With n
+    steps in the answer and m in the procedure:
+
+    - step_alignment: the most steps of the answer that stand in the procedure's order, divided by n. A step that is
+      none of the procedure's does not stand in it; one that was cut in two stands in it twice.
+    - step_completeness: how many steps of the procedure the answer has, in whatever order, divided by m.
+    - step_edits: how many steps must be inserted, deleted or replaced to make the answer's list the procedure's
+      (Levenshtein distance; neighbours that are the same step count once). The source's first metric; 0 is best.
+
+    No value where the answer or the context is empty, or no procedure is described; an answer without steps has no
+    alignment and the completeness 0. With `against = "expected_response"` the procedure is the expected response's.
+    """
 
     name = "step_alignment_and_completeness"
     place = 602
@@ -175,7 +178,7 @@ class StepAlignment(Evaluator):
     calls = 3.0
     options: StepOptions
     options_type = StepOptions
-    default_prompt: ClassVar = STEP_ALIGNMENT_PROMPTS / "step_pairs.md"
+    default_prompt: ClassVar = PROMPTS / "step_pairs.md"
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
@@ -189,12 +192,12 @@ class StepAlignment(Evaluator):
     @cached_property
     def steps_prompt(self) -> Prompt:
         """What lists the steps of an answer. Raises InputError where it cannot be read."""
-        return own_prompt(self, self.options.steps_prompt, STEP_ALIGNMENT_PROMPTS / "steps.md")
+        return own_prompt(self, self.options.steps_prompt, PROMPTS / "steps.md")
 
     @cached_property
     def procedure_prompt(self) -> Prompt:
         """What lists the steps in the passages. Raises InputError where it cannot be read."""
-        return own_prompt(self, self.options.procedure_prompt, STEP_ALIGNMENT_PROMPTS / "procedure.md")
+        return own_prompt(self, self.options.procedure_prompt, PROMPTS / "procedure.md")
 
     def steps(self, case: AnswerCase) -> Steps:
         """The steps of both sides, then which is which; the pairs are labels whatever the mode."""

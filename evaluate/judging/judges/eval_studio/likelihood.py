@@ -1,11 +1,4 @@
-"""Perplexity: how far from expected a language model finds an answer, by itself; 1 is certain, less is better.
-
-    perplexity = exp(-(1/N) sum over tokens i of log p(token i | the tokens before it))
-
-H2O Eval Studio's perplexity, as Hugging Face has it ("Perplexity of fixed-length models"): the first token, before
-which nothing stands, is not counted, unless the tokenizer sets a marker before it. `details` has the mean negative
-log-likelihood and the number of tokens. It tells fluent from garbled, and nothing of what is true.
-"""
+"""How likely a language model finds texts: GPTScore in four forms, and perplexity; less is better."""
 
 from __future__ import annotations
 
@@ -15,7 +8,7 @@ from dataclasses import replace
 from math import exp, inf
 from pathlib import Path
 from statistics import mean
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 from pydantic import Field
 
@@ -27,8 +20,9 @@ from ragassay.prompts import Message
 from ragassay.records import Assessment
 
 from ...engine.cases import AnswerCase, Setup, expected_response
-from ...engine.evaluator import NO_VALUE, Criterion, Evaluator, Options, Steps, check_passages, values_of
+from ...engine.evaluator import NO_VALUE, Criterion, Evaluator, Options, Steps, values_of
 from ...engine.question import JudgeFailed
+from .by_embedding import checked_passages
 
 
 class Given(NamedTuple):
@@ -145,27 +139,17 @@ def needed(text: str, what: str) -> str:
     return text.strip().encode("utf-8", "replace").decode()
 
 
-# Fu et al. 2023, "GPTScore: Evaluate as You Desire" (arXiv:2302.04166), in the four forms and by the aspects that H2O
-# Eval Studio has. The value is the mean negative log-likelihood (`scored.py`), less is better: the paper's with its
-# sign turned. The templates are the paper's. Each aspect is a criterion, NAME_ASPECT; `aspects` chooses among them.
-
-PROMPTS = Path(__file__).parent / ("likelihood/prompts")
-
-_SOURCE = "arXiv:2302.04166; https://docs.h2o.ai/eval-studio-docs/ (GPTScore)"
+PROMPTS = Path(__file__).parent / "likelihood/prompts"
 
 Translation = Literal["accuracy", "fluency", "quality"]
 Rewriting = Literal["semantic_coverage", "factuality", "informativeness", "coherence", "relevance", "fluency"]
-Summary = Literal[Rewriting, "consistency"]
-Talk = Literal[
-    "interest",
-    "engagement",
-    "understandability",
-    "relevance",
-    "specificity",
-    "correctness",
-    "appropriateness",
-    "fluency",
+Summary = Literal[
+    "semantic_coverage", "factuality", "consistency", "informativeness", "coherence", "relevance", "fluency"
 ]
+Talk = Literal[
+    "interest", "engagement", "understandability", "relevance", "specificity", "correctness", "appropriateness",
+    "fluency",
+]  # fmt: skip
 
 
 class GptScoreOptions(Options):
@@ -177,49 +161,37 @@ class GptScoreOptions(Options):
 class TranslationOptions(GptScoreOptions):
     """quality: of multidimensional quality metrics, translators' own."""
 
-    aspects: tuple[Translation, ...] = Field(("accuracy", "fluency", "quality"), min_length=1)
+    aspects: tuple[Translation, ...] = Field(get_args(Translation), min_length=1)
 
 
 class RewritingOptions(GptScoreOptions):
     """As the paper has them for a reference and a summary."""
 
-    aspects: tuple[Rewriting, ...] = Field(
-        ("semantic_coverage", "factuality", "informativeness", "coherence", "relevance", "fluency"), min_length=1
-    )
+    aspects: tuple[Rewriting, ...] = Field(get_args(Rewriting), min_length=1)
 
 
 class SummaryOptions(GptScoreOptions):
     """As the paper has them for a source and its summary."""
 
-    aspects: tuple[Summary, ...] = Field(
-        ("semantic_coverage", "factuality", "consistency", "informativeness", "coherence", "relevance", "fluency"),
-        min_length=1,
-    )
+    aspects: tuple[Summary, ...] = Field(get_args(Summary), min_length=1)
 
 
 class TalkOptions(GptScoreOptions):
     """As the paper has them for a dialogue's turn."""
 
-    aspects: tuple[Talk, ...] = Field(
-        (
-            "interest",
-            "engagement",
-            "understandability",
-            "relevance",
-            "specificity",
-            "correctness",
-            "appropriateness",
-            "fluency",
-        ),
-        min_length=1,
-    )
+    aspects: tuple[Talk, ...] = Field(get_args(Talk), min_length=1)
 
 
 class GptScore(LikelihoodEvaluator):
-    """The base of the four. ways: how many texts an aspect scores."""
+    """The base of the four. ways: how many texts an aspect scores.
+
+    Fu et al. 2023, "GPTScore: Evaluate as You Desire" (arXiv:2302.04166), in the four forms and by the aspects that H2O
+    Eval Studio has. The value is the mean negative log-likelihood: the paper's with its sign turned. The templates are
+    the paper's. Each aspect is a criterion, NAME_ASPECT; `aspects` chooses among them.
+    """
 
     family = "eval-studio-likelihood"
-    source = _SOURCE
+    source = "arXiv:2302.04166; https://docs.h2o.ai/eval-studio-docs/ (GPTScore)"
     options: GptScoreOptions
     ways: ClassVar[int] = 1
 
@@ -304,10 +276,7 @@ class GptScoreSummarizationWithoutReference(GptScore):
 
     def texts(self, case: AnswerCase) -> Sequence[tuple[str, str, str, str]]:
         """The answer after the passages."""
-        check_passages(case)
-        if not case.passages:
-            raise JudgeFailed(f"{NO_VALUE}the agent retrieved no passage")
-        context = needed("\n\n".join(passage.text for passage in case.passages), "context")
+        context = needed("\n\n".join(passage.text for passage in checked_passages(case)), "context")
         return [(context, "\n", needed(case.text, "answer"), "answer after the passages")]
 
 
@@ -329,7 +298,14 @@ class GptScoreQuestionAnswering(GptScore):
 
 
 class Perplexity(LikelihoodEvaluator):
-    """Asks how likely each token of the answer is; of an answer that is empty, or one token, there is none."""
+    """Asks how likely each token of the answer is; of an answer that is empty, or one token, there is none.
+
+        perplexity = exp(-(1/N) sum over tokens i of log p(token i | the tokens before it))
+
+    H2O Eval Studio's, as Hugging Face has it ("Perplexity of fixed-length models"): the first token, before which
+    nothing stands, is not counted, unless the tokenizer sets a marker before it. 1 is certain. `details` has the mean
+    negative log-likelihood and the number of tokens. It tells fluent from garbled, and nothing of what is true.
+    """
 
     name = "perplexity"
     place = 1101

@@ -1,16 +1,11 @@
-"""Ragas score: the harmonic mean of faithfulness, answer relevancy, context precision and context recall.
+"""How good the retrieved passages are: by embeddings, by a judge for each of them, and in Ragas' score.
 
-    4 / (1/F + 1/AR + 1/CP + 1/CR)
-
-H2O Eval Studio's "Ragas" evaluator, after Es et al. 2024 (arXiv:2309.15217). A part that is 0, or below it as a cosine
-may be, makes the score 0, the limit of the harmonic mean; a part without a value leaves it without one. The parts are
-asked exactly as the evaluators of their names ask, by what `[evaluate.settings]` sets of these, whether they judge by
-themselves or not; so beside them it costs nothing.
+There is no value where the agent retrieved nothing, or where what is compared holds no words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
@@ -41,22 +36,21 @@ from .by_embedding import (
 from .context import Faithfulness
 from .question import AnswerRelevancy
 
-# H2O Eval Studio's "context relevancy (soft recall and precision)" and "context mean reciprocal rank". The relevancy of
-# a passage p is that of its nearest sentence, r(p) = max over its sentences s of cosine(question, s), and
-#     soft_recall = max over p of r(p),   soft_precision = mean over p of r(p),
-#     context_mrr = 1 / rank of the first p with r(p) >= relevant_from, 0 where none of the first `depth` has that.
-# All are of one answer's passages, best first; the mean of the last over questions is the MRR. The expected response
-# has no part in them. Sentences of ten characters and fewer are left out, unless a passage has no others. There is no
-# value
-# where the agent retrieved nothing (the source has an MRR of 0), the question holds no words, or a passage does not.
-
+FAMILY = "eval-studio-passages"
+PROMPTS = Path(__file__).parent / "passages/prompts"
 RECALL, PRECISION = "soft_recall", "soft_precision"
 
 
 class ByPassage(ByEmbedding):
-    """What both share: the relevancy of each passage."""
+    """What both share: the relevancy of each passage p, that of its nearest sentence.
 
-    family = "eval-studio-passages"
+        r(p) = max over its sentences s of cosine(question, s)
+
+    Sentences of ten characters and fewer are left out, unless a passage has no others. The expected response has no
+    part in it. No value where the question holds no words, or a passage does not.
+    """
+
+    family = FAMILY
     reads = ("question", "context")
     options_type = SentenceOptions
     options: SentenceOptions
@@ -73,20 +67,20 @@ class ByPassage(ByEmbedding):
         """r(p) of each passage that counts. Raises JudgeFailed where one has none."""
         checked_passages(case)
         check_words(case.query.text, "question")
-        return [self._relevancy(case, passage) for passage in self.passages(case)]
-
-    def _relevancy(self, case: AnswerCase, passage: Passage) -> float:
-        said = self._sentences(passage)
-        if not said:
-            raise JudgeFailed(f"{NO_VALUE}passage '{passage.id}' holds no words")
-        return max(score for score, _ in self.nearest(said, [case.query.text]))
+        found = []
+        for passage in self.passages(case):
+            said = self._sentences(passage)
+            if not said:
+                raise JudgeFailed(f"{NO_VALUE}passage '{passage.id}' holds no words")
+            found.append(max(score for score, _ in self.nearest(said, [case.query.text])))
+        return found
 
     def _sentences(self, passage: Passage) -> tuple[str, ...]:
         return passage_sentences(passage.text, self.options.shortest)
 
 
 class ContextRelevancySoft(ByPassage):
-    """The highest and the mean relevancy of the passages."""
+    """soft_recall = max over p of r(p), soft_precision = mean over p of r(p)."""
 
     name = "context_relevancy_soft"
     place = 705
@@ -113,7 +107,10 @@ class MrrOptions(SentenceOptions):
 
 
 class ContextMrr(ByPassage):
-    """How high up the first passage stands that is near the question."""
+    """1 / rank of the first passage with r(p) >= relevant_from; 0 where none of the first `depth` has that.
+
+    The mean over questions is the MRR. Where the agent retrieved nothing, the source has 0, we have no value.
+    """
 
     name = "context_mrr"
     place = 706
@@ -140,20 +137,12 @@ class ContextMrr(ByPassage):
         return [self.assess(case, 0.0)]
 
 
-# Ragas' metrics of these names (explodinggradients/ragas; Es et al. 2024, arXiv:2309.15217, section 3, for relevancy),
-# which are H2O Eval Studio's. With v_k = 1 where the passage at rank k is of use for the expected response:
-# - context_precision = sum over k of v_k P@k / sum over k of v_k,    P@k = (v_1 + … + v_k) / k; 0 where none is of use;
-# - context_recall    = sentences of the expected response that the passages together support / all its sentences;
-# - context_relevancy = sentences of the passages that help to answer the question / all their sentences.
-# No value where nothing was retrieved or the context is empty. Requests on a passage name neither agent nor answer, so
-# that agents that retrieved the same pay for it once.
-
-FAMILY = "eval-studio-passages"
-PROMPTS = Path(__file__).parent / ("passages/prompts")
-
-
 class ContextPrecision(Evaluator):
-    """One request for each passage."""
+    """One request for each passage, that names neither agent nor answer: agents that retrieved the same pay once.
+
+    Ragas' metric of this name (explodinggradients/ragas), which is H2O Eval Studio's. With v_k = 1 where the passage at
+    rank k is of use for the expected response, sum over k of v_k P@k / sum over k of v_k; 0 where none is of use.
+    """
 
     name = "context_precision"
     place = 701
@@ -191,7 +180,12 @@ class ContextPrecision(Evaluator):
         if errors:
             raise JudgeFailed(f"{len(errors)} of {len(passages)} passages could not be judged: {errors[0]}")
         value = average_precision([bool(grade.label) for grade in grades])
-        return [self.assess(case, value, details=[_detail(*pair) for pair in zip(passages, grades, strict=True)])]
+        details: list[dict[str, object]] = []
+        for passage, grade in zip(passages, grades, strict=True):
+            more = {"reason": grade.reason, "probability": grade.probability}
+            kept = {name: one for name, one in more.items() if one is not None}
+            details.append({"passage": passage.id, "label": NO_YES[int(grade.label)], **kept})
+        return [self.assess(case, value, details=details)]
 
 
 def average_precision(useful: Sequence[bool]) -> float:
@@ -200,14 +194,11 @@ def average_precision(useful: Sequence[bool]) -> float:
     return sum(p for p, one in zip(at, useful, strict=True) if one) / sum(useful) if any(useful) else 0.0
 
 
-def _detail(passage: Passage, grade: Graded) -> dict[str, object]:
-    more: dict[str, object] = {"reason": grade.reason, "probability": grade.probability}
-    kept = {name: value for name, value in more.items() if value is not None}
-    return {"passage": passage.id, "label": NO_YES[int(grade.label)], **kept}
-
-
 class ContextRecall(YesShare):
-    """One request for each ten sentences of the expected response."""
+    """One request for each ten sentences of the expected response.
+
+    Ragas' metric of this name: those that the passages together support / all of them.
+    """
 
     name = "context_recall"
     place = 702
@@ -229,7 +220,11 @@ class ContextRecall(YesShare):
 
 
 class ContextRelevancy(YesShare):
-    """One request for each ten sentences of a passage."""
+    """One request for each ten sentences of a passage, that names neither agent nor answer.
+
+    Ragas' metric of this name (Es et al. 2024, arXiv:2309.15217, section 3): sentences of the passages that help to
+    answer the question / all their sentences.
+    """
 
     name = "context_relevancy"
     place = 703
@@ -252,11 +247,19 @@ class ContextRelevancy(YesShare):
 
 
 class RagasScore(Evaluator):
-    """The requests of its four parts, side by side."""
+    """The requests of its four parts, side by side; the harmonic mean of their values F, AR, CP and CR.
+
+        4 / (1/F + 1/AR + 1/CP + 1/CR)
+
+    H2O Eval Studio's "Ragas" evaluator, after Es et al. 2024 (arXiv:2309.15217). A part that is 0, or below it as a
+    cosine may be, makes the score 0, the limit of the harmonic mean; a part without a value leaves it without one. The
+    parts are asked exactly as the evaluators of their names ask, by what `[evaluate.settings]` sets of these, whether
+    they judge by themselves or not; so beside them it costs nothing.
+    """
 
     name = "ragas_score"
     place = 704
-    family = "eval-studio-passages"
+    family = FAMILY
     about = "the harmonic mean of faithfulness, answer_relevancy, context_precision and context_recall"
     needs = ("expected_response",)
     reads = ("question", "expected_response", "context", "answer")
@@ -288,10 +291,7 @@ class RagasScore(Evaluator):
             part.name: next(float(row.label) for row in rows if row.criterion == part.name and row.label is not None)
             for part, rows in zip(self.parts, made, strict=True)
         }
-        return self._row(case, values)
-
-    def _row(self, case: AnswerCase, values: Mapping[str, float]) -> list[Assessment]:
-        return [self.assess(case, harmonic(list(values.values())), details=[dict(values)])]
+        return [self.assess(case, harmonic(list(values.values())), details=[values])]
 
 
 def harmonic(values: list[float]) -> float:

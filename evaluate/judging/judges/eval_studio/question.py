@@ -1,14 +1,4 @@
-"""Answer relevancy: how near the question is to those that a judge writes for the answer.
-
-Ragas' response relevancy (Es et al. 2024, arXiv:2309.15217, section 3; `_answer_relevance.py` in
-explodinggradients/ragas), which is H2O Eval Studio's "answer relevancy": with N questions written for the answer,
-
-    mean over i of cosine(question, written question i), and 0 where the answer is noncommittal.
-
-The 0 is the source's rule for an answer that evades the question; it is no missing value. There the judge is asked N
-times with the same request; here once for N questions (3, as there) that differ. It sees the answer alone. There is no
-value where the answer or the question holds no words. The prompt is ours.
-"""
+"""The answer against the question: how near it is, by embeddings or by questions of a judge, and its language."""
 
 from __future__ import annotations
 
@@ -45,14 +35,15 @@ from .by_embedding import (
     has_words,
 )
 
-# H2O Eval Studio's "answer relevancy (sentence similarity)":
-#     max over the sentences a of the answer of cosine(question, a).
-# Sentences of ten characters and fewer are left out. There is no value where that leaves none, or where the question
-# holds no words.
+PROMPTS = Path(__file__).parent / "question/prompts"
 
 
 class AnswerRelevancySentences(ByEmbedding):
-    """Compares the question with the sentences of each answer."""
+    """max over the sentences a of the answer of cosine(question, a).
+
+    H2O Eval Studio's "answer relevancy (sentence similarity)". Sentences of ten characters and fewer are left out.
+    There is no value where that leaves none, or where the question holds no words.
+    """
 
     name = "answer_relevancy_sentences"
     place = 502
@@ -80,10 +71,6 @@ class AnswerRelevancySentences(ByEmbedding):
         best = int(np.argmax(scores))
         return [self.assess(case, scores[best], details=[{"sentence": said[best], "score": scores[best]}])]
 
-
-# Code, links, citations and words with digits or signs within are left out first: they are in no language. Of a text in
-# two scripts, Latin words in a text of another script are taken for borrowed ones, and a few words of another script in
-# a Latin text too; in between it is mixed. So is a text whose longer sentences are surely in two languages.
 
 LONGEST = 20_000
 """Characters of a text that are looked at."""
@@ -124,6 +111,9 @@ class Written(NamedTuple):
 def written(text: str, least: int) -> Written:
     """In what a text is written.
 
+    Code, links, citations and words with digits or signs within are left out first: they are in no language. Of a text
+    in two scripts, Latin words in a text of another script are taken for borrowed ones, and a few words of another
+    script in a Latin text too; in between it is mixed. So is a text whose longer sentences are surely in two languages.
     Raises Unclear for fewer than `least` letters and for what is mixed, MissingExtra without py3langid.
     """
     words = _of_one_script(prose(text[:LONGEST]))
@@ -149,12 +139,12 @@ def prose(text: str) -> str:
     """What of a text is in a language."""
     for form in (_BLOCK, CODE, _LINK, CITATION):
         text = form.sub(" ", text)
-    return "\n".join(" ".join(_words(line)) for line in text.splitlines())
-
-
-def _words(line: str) -> list[str]:
-    """The words of a line; of those without a space between them, as in Chinese, what is not code."""
-    return [word for word in line.split() if not _NO_WORD.fullmatch(word) or letters(word) > len(word)]
+    # Of words without a space between them, as in Chinese, what is not code.
+    kept = (
+        [word for word in line.split() if not _NO_WORD.fullmatch(word) or letters(word) > len(word)]
+        for line in text.splitlines()
+    )
+    return "\n".join(map(" ".join, kept))
 
 
 def letters(text: str) -> int:
@@ -216,15 +206,6 @@ def identifier() -> Any:
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
-# H2O Eval Studio asks a judge (`by = "judge"`). By default nobody is asked: with the probabilities p of py3langid over
-# languages l for the question q and the answer a, texts of one language as likely as not, and each language one asked
-# in of N = 20,
-#     P(same) = N s / (N s + 1),   s = sum over l of p(l|q) p(l|a),
-# by Bayes' rule, where texts in different languages are independent; 0 where the scripts differ and the likeliest
-# languages too, however sure these are. The label is 0 from P(same) >= `confidence`, 1 up to
-# 1 - `confidence`, and in between, as for a text that is too short, mixed or all code, there is no value. A question
-# that asks for a translation is one for the judge.
-
 LANGUAGES = 20
 """N: how many languages are asked in, about."""
 
@@ -242,7 +223,18 @@ class LanguageOptions(Options):
 
 
 class LanguageMismatch(LabelJudge):
-    """Compares the languages, or asks the judge with `by = "judge"`."""
+    """Compares the languages, or asks the judge with `by = "judge"`, as H2O Eval Studio does.
+
+    By default nobody is asked: with the probabilities p of py3langid over languages l for the question q and the answer
+    a, texts of one language as likely as not, and each language one asked in of N = 20,
+
+        P(same) = N s / (N s + 1),   s = sum over l of p(l|q) p(l|a),
+
+    by Bayes' rule, where texts in different languages are independent; 0 where the scripts differ and the likeliest
+    languages too, however sure these are. The label is 0 from P(same) >= `confidence`, 1 up to 1 - `confidence`, and in
+    between, as for a text that is too short, mixed or all code, there is no value. A question that asks for a
+    translation is one for the judge.
+    """
 
     name = "language_mismatch"
     place = 503
@@ -252,11 +244,11 @@ class LanguageMismatch(LabelJudge):
     calls = 0.0
     reads = ("question", "answer")
     asks = "nothing"
-    source = "https://docs.h2o.ai/eval-studio-docs/evaluators"
+    source = H2O_PAGE
     tags = ("valid and reliable", "ongoing monitoring")
     options_type = LanguageOptions
     options: LanguageOptions
-    default_prompt: ClassVar = Path(__file__).parent / ("question/prompts") / "language_mismatch.md"
+    default_prompt: ClassVar = PROMPTS / "language_mismatch.md"
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
@@ -296,8 +288,11 @@ class LanguageMismatch(LabelJudge):
                 found[what] = written(text, self.options.least_letters)
             except Unclear as error:
                 return self.fail(case, f"{NO_VALUE}the {what} is {error}")
-        same = _same(found["question"], found["answer"])
-        told = [_told(what, given) for what, given in found.items()]
+        asked, answered = found["question"], found["answer"]
+        apart = asked.script != answered.script and asked.likeliest != answered.likeliest
+        same = 0.0 if apart else probability_of_same(asked.languages, answered.languages)
+        likely = ((what, given.likeliest, given.languages[given.likeliest]) for what, given in found.items())
+        told = [{"text": what, "language": one, "probability": round(share, 4)} for what, one, share in likely]
         reason = "; ".join(f"{one['text']} in {one['language']} ({one['probability']:.2f})" for one in told)
         if 1 - self.options.confidence < same < self.options.confidence:
             return self.fail(case, f"{NO_VALUE}the languages cannot be told apart surely: {reason}", details=told)
@@ -305,23 +300,9 @@ class LanguageMismatch(LabelJudge):
 
 
 def probability_of_same(question: Mapping[str, float], answer: Mapping[str, float]) -> float:
-    """P(same), 0 to 1, of two distributions over languages, by the equation above."""
+    """P(same), 0 to 1, of two distributions over languages, by LanguageMismatch's equation."""
     odds = LANGUAGES * sum(share * answer.get(language, 0.0) for language, share in question.items())
     return odds / (odds + 1)
-
-
-def _same(question: Written, answer: Written) -> float:
-    if question.script != answer.script and question.likeliest != answer.likeliest:
-        return 0.0
-    return probability_of_same(question.languages, answer.languages)
-
-
-def _told(what: str, given: Written) -> dict[str, str | float]:
-    language = given.likeliest
-    return {"text": what, "language": language, "probability": round(given.languages[language], 4)}
-
-
-PROMPT = Path(__file__).parent / ("question/prompts") / "answer_relevancy.md"
 
 
 class RelevancyOptions(EmbeddingOptions):
@@ -348,7 +329,16 @@ def questions_schema(count: int) -> type[BaseModel]:
 
 
 class AnswerRelevancy(Evaluator):
-    """One request an answer, then embeddings of all answers' questions together."""
+    """One request an answer, then embeddings of all answers' questions together; with N of them,
+
+        mean over i of cosine(question, written question i), and 0 where the answer is noncommittal.
+
+    Ragas' response relevancy (Es et al. 2024, arXiv:2309.15217, section 3; `_answer_relevance.py` in
+    explodinggradients/ragas), which is H2O Eval Studio's "answer relevancy". The 0 is the source's rule for an answer
+    that evades the question; it is no missing value. There the judge is asked N times with the same request; here once
+    for N questions (3, as there) that differ. It sees the answer alone. There is no value where the answer or the
+    question holds no words. The prompt is ours.
+    """
 
     name = "answer_relevancy"
     place = 501
@@ -357,7 +347,7 @@ class AnswerRelevancy(Evaluator):
     reads = ("question", "answer")
     source = f"{H2O_PAGE} (Answer Relevancy); arXiv:2309.15217"
     tags = (*TAGS, "accountable and transparent", "valid and reliable", "ongoing monitoring")
-    default_prompt: ClassVar = PROMPT
+    default_prompt: ClassVar = PROMPTS / "answer_relevancy.md"
     options_type = RelevancyOptions
     options: RelevancyOptions
 
@@ -388,12 +378,9 @@ class AnswerRelevancy(Evaluator):
         written = [getattr(value, f"question_{number}") for number in range(1, count + 1)]
         self.embedded.add([case.query.text, *written])
         yield []
-        scores = self._cosines(case.query.text, written)
-        details = [{"question": text, "score": score} for text, score in zip(written, scores, strict=True)]
-        return [self.assess(case, sum(scores) / len(scores), reason=value.reason, details=details)]
-
-    def _cosines(self, question: str, written: Sequence[str]) -> list[float]:
         try:
-            return [self.embedded.cosine(question, text) for text in written]
+            scores = [self.embedded.cosine(case.query.text, text) for text in written]
         except ValueError as error:
             raise JudgeFailed(f"{NO_VALUE}{error}") from None
+        details = [{"question": text, "score": score} for text, score in zip(written, scores, strict=True)]
+        return [self.assess(case, sum(scores) / len(scores), reason=value.reason, details=details)]

@@ -1,9 +1,4 @@
-"""Semantic similarity: how near the answer is to the expected response, by embeddings or by a cross-encoder.
-
-H2O Eval Studio's "answer semantic similarity", which is Ragas': the cosine of both embeddings, -1 to 1, or what a
-cross-encoder for semantic similarity gives for the two, 0 to 1 (Risch et al. 2021, arXiv:2108.06130). There is no value
-where one of the texts holds no words, or where a cross-encoder would have to cut the pair off.
-"""
+"""The answer against the expected response: claims, sentences, vectors, n-grams, words, and the name of a class."""
 
 from __future__ import annotations
 
@@ -22,7 +17,7 @@ from ....texts.by_model import CrossEncoder, Pair, Source, load_cross_encoder
 from ....texts.overlap import ROUGES, Words, check_at_hand, rouge
 from ....texts.sentences import n_tokens
 from ...engine.cases import AnswerCase, expected_response
-from ...engine.evaluator import NO_VALUE, Criterion, Evaluator, Options, Steps, records
+from ...engine.evaluator import NO_VALUE, Criterion, Evaluator, Options, Rule, Steps, records
 from ...engine.question import JudgeFailed
 from ..eval_studio import H2O_PAGE, TAGS
 from ..factual import FactualCorrectness, FactualOptions
@@ -37,13 +32,6 @@ from .by_embedding import (
     checked_answer,
     has_words,
 )
-
-# H2O Eval Studio's "answer correctness", which is Ragas' (`_answer_correctness.py` in explodinggradients/ragas):
-#     correctness = 0.75 F1 + 0.25 similarity,    F1 = TP / (TP + 0.5 (FP + FN))
-# TP are the answer's claims that the expected response entails, FP its other claims, FN the expected response's claims
-# that the answer does not entail. The similarity is golden_similarity's cosine, a negative one taken as 0. Claims and
-# verdicts are asked for as factual_correctness does, so that both cost one of them. An answer that claims nothing has
-# F1 = 0; there is no value where the answer holds no words, or the expected response makes no claim.
 
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -62,7 +50,16 @@ class AnswerCorrectnessOptions(FactualOptions):
 
 
 class AnswerCorrectnessClaims(Evaluator):
-    """factual_correctness's requests, then the embeddings of the two texts."""
+    """factual_correctness's requests, then the embeddings of the two texts.
+
+        correctness = 0.75 F1 + 0.25 similarity,    F1 = TP / (TP + 0.5 (FP + FN))
+
+    H2O Eval Studio's "answer correctness", which is Ragas' (`_answer_correctness.py` in explodinggradients/ragas). TP
+    are the answer's claims that the expected response entails, FP its other claims, FN the expected response's claims
+    that the answer does not entail. The similarity is golden_similarity's cosine, a negative one taken as 0. Claims and
+    verdicts are asked for as factual_correctness does, so that both cost one of them. An answer that claims nothing has
+    F1 = 0; there is no value where the answer holds no words, or the expected response makes no claim.
+    """
 
     name = "answer_correctness_claims"
     place = 401
@@ -143,12 +140,7 @@ def references(query: Query) -> list[str]:
     return found
 
 
-# Each is sacrebleu's sentence BLEU with as many n-grams as its number, exponential smoothing and effective order, as
-# sacrebleu advises for sentences: orders that a short answer has no n-gram of are left out. On 0 to 1, where sacrebleu
-# has 0 to 100. Every line of `metadata.expected_response` is a reference of its own.
-
 ORDERS = (1, 2, 3, 4)
-_HIGHEST = 100.0
 
 
 class BleuOptions(Options):
@@ -157,17 +149,21 @@ class BleuOptions(Options):
     tokenize: Literal["13a", "intl", "char", "zh", "none"] = "13a"
 
 
-class Bleu(Evaluator):
-    """Counts the n-grams that an answer shares with the expected response. No model is asked."""
+class Bleu(Rule):
+    """Counts the n-grams that an answer shares with the expected response.
+
+    Each is sacrebleu's sentence BLEU with as many n-grams as its number, exponential smoothing and effective order, as
+    sacrebleu advises for sentences: orders that a short answer has no n-gram of are left out. On 0 to 1, where
+    sacrebleu has 0 to 100. Every line of `metadata.expected_response` is a reference of its own.
+    """
 
     name = "bleu"
     place = 404
     family = "eval-studio-truth"
     about = "the n-grams that the answer shares with the expected response, n up to 1, 2, 3 and 4; asks no model"
     needs = ("expected_response",)
-    calls = 0.0
     reads = ("expected_response", "answer")
-    asks = "nothing"
+    by = "sacrebleu"
     source = "H2O Eval Studio, BLEU; Papineni et al. 2002; sacrebleu (Post 2018)"
     tags = ("valid and reliable", "outcomes analysis")
     options: BleuOptions
@@ -177,11 +173,6 @@ class Bleu(Evaluator):
     def criteria(self) -> tuple[Criterion, ...]:
         """BLEU-1 to BLEU-4, each from 0 to 1."""
         return tuple(Criterion(f"bleu_{order}", threshold=0.75) for order in ORDERS)
-
-    @property
-    def judge(self) -> str:
-        """The library: nobody judges."""
-        return "sacrebleu"
 
     @cached_property
     def scorer(self) -> Any:
@@ -218,15 +209,8 @@ class Bleu(Evaluator):
             effective_order=True,
             max_ngram_order=order,
         )
-        return float(min(made.score / _HIGHEST, 1.0))
+        return float(min(made.score / 100, 1.0))
 
-
-# Each answer is 1 where it names the class that `metadata.expected_response` names (any of its lines, where there are
-# several) and else 0. Names are compared in lower case without the space, quotation marks, asterisks and full stop
-# around them. The classes are those of the option `classes`, or else all that the run expects; an answer that is none
-# of them
-# is wrong, of whatever class it should have been. `details` keep both classes, from which `evaluate/figures/classes.py`
-# makes accuracy, precision, recall and F1 of a whole run.
 
 _AROUND = " \t\r\n\"'`*_.\u2018\u2019\u201c\u201d\u00ab\u00bb\u3002"
 
@@ -237,17 +221,22 @@ class ClassificationOptions(Options):
     classes: tuple[str, ...] = ()
 
 
-class Classification(Evaluator):
-    """Compares the class that an answer names with the expected one."""
+class Classification(Rule):
+    """1 where an answer names the class that `metadata.expected_response` names (any of its lines), and else 0.
+
+    Names are compared in lower case without the space, quotation marks, asterisks and full stop around them. The
+    classes are those of the option `classes`, or else all that the run expects; an answer that is none of them is
+    wrong, of whatever class it should have been. `details` keep both classes, from which `evaluate/figures/classes.py`
+    makes accuracy, precision, recall and F1 of a whole run.
+    """
 
     name = "classification"
     place = 406
     family = "eval-studio-truth"
     about = "whether the answer is the expected class; of a run accuracy, precision, recall and F1; asks no model"
     needs = ("expected_response",)
-    calls = 0.0
     reads = ("expected_response", "answer")
-    asks = "nothing"
+    by = "expected_response"
     source = "H2O Eval Studio, classification; scikit-learn's precision_recall_fscore_support"
     tags = ("valid and reliable", "outcomes analysis")
     options: ClassificationOptions
@@ -257,11 +246,6 @@ class Classification(Evaluator):
     def criteria(self) -> tuple[Criterion, ...]:
         """Right or wrong."""
         return (Criterion(self.name, threshold=0.5),)
-
-    @property
-    def judge(self) -> str:
-        """The ground truth: nobody judges."""
-        return "expected_response"
 
     def steps(self, case: AnswerCase) -> Sequence[Assessment]:
         """One record; an error where the expected response is none of the classes that the options name."""
@@ -280,23 +264,23 @@ def class_of(text: str) -> str:
     return " ".join(text.split()).strip(_AROUND).casefold()
 
 
-# Words are runs of letters and digits of any script, without stemming. Every line of `metadata.expected_response` is a
-# reference of its own, and the best one counts, as in rouge-score's `score_multi`.
-
 _NAMES = {"rouge1": "rouge_1", "rouge2": "rouge_2", "rougeL": "rouge_l"}
 
 
-class Rouge(Evaluator):
-    """Counts the words, pairs of words and words in order that an answer shares with the expected response."""
+class Rouge(Rule):
+    """Counts the words, pairs of words and words in order that an answer shares with the expected response.
+
+    Words are runs of letters and digits of any script, without stemming. Every line of `metadata.expected_response` is
+    a reference of its own, and the best one counts, as in rouge-score's `score_multi`.
+    """
 
     name = "rouge"
     place = 405
     family = "eval-studio-truth"
     about = "the words, pairs of words and longest sequence shared with the expected response, F1; asks no model"
     needs = ("expected_response",)
-    calls = 0.0
     reads = ("expected_response", "answer")
-    asks = "nothing"
+    by = "rouge-score"
     source = "H2O Eval Studio, ROUGE; Lin 2004; rouge-score"
     tags = ("valid and reliable", "outcomes analysis")
 
@@ -304,11 +288,6 @@ class Rouge(Evaluator):
     def criteria(self) -> tuple[Criterion, ...]:
         """ROUGE-1, ROUGE-2 and ROUGE-L, each from 0 to 1."""
         return tuple(Criterion(_NAMES[name], threshold=0.75) for name in ROUGES)
-
-    @property
-    def judge(self) -> str:
-        """The library: nobody judges."""
-        return "rouge-score"
 
     def check_at_hand(self) -> None:
         """Raises MissingExtra."""
@@ -324,11 +303,6 @@ class Rouge(Evaluator):
         return records(self, case, values, dict.fromkeys(values, "there are too few words"))
 
 
-# H2O Eval Studio's "answer semantic sentence similarity" (mean and min answer similarity). With A the sentences of the
-# answer and E those of the expected response,
-#     mean, or min, over a in A of max over e in E of cosine(a, e).
-# No sentence is left out as too short, unless the settings say so. There is no value where a text holds no words.
-
 MEAN, LEAST = "sentence_similarity_mean", "sentence_similarity_min"
 
 
@@ -339,7 +313,13 @@ class EverySentence(SentenceOptions):
 
 
 class SentenceSimilarity(ByEmbedding):
-    """Compares the sentences of each answer with those of `metadata.expected_response`."""
+    """Compares the sentences A of each answer with those E of `metadata.expected_response`.
+
+        mean, or min, over a in A of max over e in E of cosine(a, e)
+
+    H2O Eval Studio's "answer semantic sentence similarity" (mean and min answer similarity). No sentence is left out as
+    too short, unless the settings say so. There is no value where a text holds no words.
+    """
 
     name = "sentence_similarity"
     place = 403
@@ -389,7 +369,12 @@ class SimilarityOptions(EmbeddingOptions):
 
 
 class SemanticSimilarity(ByEmbedding):
-    """Compares each answer with `metadata.expected_response`, each of them whole."""
+    """Compares each answer with `metadata.expected_response`, each of them whole.
+
+    H2O Eval Studio's "answer semantic similarity", which is Ragas': the cosine of both embeddings, -1 to 1, or what a
+    cross-encoder for semantic similarity gives for the two, 0 to 1 (Risch et al. 2021, arXiv:2108.06130). There is no
+    value where one of the texts holds no words, or where a cross-encoder would have to cut the pair off.
+    """
 
     name = "semantic_similarity"
     place = 402
@@ -418,15 +403,8 @@ class SemanticSimilarity(ByEmbedding):
     def cross_encoder(self) -> CrossEncoder:
         """The cross-encoder, loaded when first used. Raises InputError."""
         chosen = self.options
-        named = Source(
-            chosen.cross_encoder or "",
-            chosen.revision,
-            chosen.trust_remote_code,
-            chosen.entailment,
-            evaluator=self.name,
-            option="cross_encoder",
-        )
-        return load_cross_encoder(named)
+        named = chosen.cross_encoder or "", chosen.revision, chosen.trust_remote_code, chosen.entailment
+        return load_cross_encoder(Source(*named, evaluator=self.name, option="cross_encoder"))
 
     def check_at_hand(self) -> None:
         """Raises InputError where there is no such model."""

@@ -1,15 +1,4 @@
-"""Looping: an answer that says the same again and again, by three figures that need no model.
-
-- unique_sentences: distinct sentences / sentences, of those of ten characters and more; 1 is good;
-- longest_repeated_substring: the length of the longest text that stands in the answer twice without overlap, times how
-  often it stands there, by the length of the answer; 0 is good, and a loop comes near 1;
-- compression_ratio: the bytes that zlib makes of the answer at level 9, by the answer's bytes (UTF-8); loops are near
-  0. What comes out longer than it went in, as short answers do, is 1.
-
-The source names 0.75 as its general threshold. Good answers are compressed to less than that (those of the demo to as
-little as 0.48), so ours of the last two let them pass: no answer of the demo and no text of the ten scripts of the
-tests is beyond them, and each is once it is said ten times over.
-"""
+"""What an answer leaves and repeats: the files that its agent wrote for it, and loops, by three figures or as one."""
 
 from __future__ import annotations
 
@@ -26,19 +15,9 @@ from ragassay.text import plain
 from .....texts.overlap import Loop, longest_loop, longest_repeat
 from .....texts.sentences import sentences
 from ....engine.cases import AnswerCase
-from ....engine.evaluator import NO_VALUE, Criterion, Evaluator, Need, Options, records
+from ....engine.evaluator import NO_VALUE, Criterion, Need, Options, Rule, records
 from ....engine.question import JudgeFailed
 from .schema import NotJson, parsed
-
-# An agent's files for a query lie in `FOLDER/AGENT/QUERY_ID/`, FOLDER being the option `folder`, relative to the corpus
-# folder. Expected are those that `metadata.expected_files` names, or where it is not given those that the answer
-# links to ("[report](report.pdf)"); a name that leads out of the folder is a file that is not there.
-# - agent_sanity_files: those of the expected files that are there / expected files;
-# - agent_sanity_json: JSON files there that parse / JSON files there;
-# - agent_sanity_pages: pages with something on them / pages, of all files there. A PDF has its own pages, on which any
-#   text, picture or line is something; every other file is one page, and a character that is no space is something.
-# A file that cannot be opened is one page without anything. At most 200 files of an answer are looked at, and of each
-# at most 20 MB and 2,000 pages.
 
 CRITERIA = ("agent_sanity_files", "agent_sanity_json", "agent_sanity_pages")
 MOST_FILES, MOST_BYTES, MOST_PAGES = 200, 20_000_000, 2_000
@@ -51,16 +30,26 @@ class AgentSanityOptions(Options):
     folder: str | None = None
 
 
-class AgentSanity(Evaluator):
-    """Looks at the files that an agent wrote for a query."""
+class AgentSanity(Rule):
+    """Looks at the files that an agent wrote for a query, in `FOLDER/AGENT/QUERY_ID/`.
+
+    Expected are those that `metadata.expected_files` names, or where it is not given those that the answer links to
+    ("[report](report.pdf)"); a name that leads out of the folder is a file that is not there.
+
+    - agent_sanity_files: those of the expected files that are there / expected files;
+    - agent_sanity_json: JSON files there that parse / JSON files there;
+    - agent_sanity_pages: pages with something on them / pages, of all files there. A PDF has its own pages, on which
+      any text, picture or line is something; every other file is one page, and a character that is no space is
+      something. A file that cannot be opened is one page without anything.
+
+    At most 200 files of an answer are looked at, and of each at most 20 MB and 2,000 pages.
+    """
 
     name = "agent_sanity"
     place = 905
     family = "eval-studio-form"
     about = "whether the files an agent was to write are there, its JSON parses and no page is empty; asks no model"
-    calls = 0.0
     reads = ("answer",)
-    asks = "nothing"
     source = "H2O Eval Studio, agent sanity check"
     tags = ("valid and reliable", "ongoing monitoring")
     options: AgentSanityOptions
@@ -70,11 +59,6 @@ class AgentSanity(Evaluator):
     def criteria(self) -> tuple[Criterion, ...]:
         """Three shares, from 0 to 1."""
         return tuple(Criterion(name, threshold=0.75) for name in CRITERIA)
-
-    @property
-    def judge(self) -> str:
-        """The method: nobody judges."""
-        return "agent_sanity"
 
     def check_at_hand(self) -> None:
         """Raises InputError where the folder is not there."""
@@ -101,7 +85,8 @@ class AgentSanity(Evaluator):
         files = list(_files(folder))
         parsing = [_parses(path) for path in files if path.suffix.lower() == ".json"]
         pages = [page for path in files for page in _pages(path)]
-        shares = dict(zip(CRITERIA, map(_share, (list(there.values()), parsing, pages)), strict=True))
+        looked = zip(CRITERIA, (list(there.values()), parsing, pages), strict=True)
+        shares = {name: sum(found) / len(found) if found else None for name, found in looked}
         reasons = ("no file is expected", "there is no JSON file", "there is no page")
         details = [{"file": name, "found": found} for name, found in there.items()]
         return records(self, case, shares, dict(zip(CRITERIA, reasons, strict=True)), details=details)
@@ -114,10 +99,6 @@ def _expected(query: Query) -> list[str] | None:
         problem = f"query '{plain(query.id)}': metadata.expected_files is not a list of names"
         raise InputError(problem, remedy='write it as ["report.pdf"]')
     return None if given is None else list(given)
-
-
-def _share(found: Sequence[bool]) -> float | None:
-    return sum(found) / len(found) if found else None
 
 
 def _inside(folder: Path | None, name: str) -> Path | None:
@@ -207,16 +188,25 @@ _NOTHING = {
 }
 
 
-class Looping(Evaluator):
-    """Measures how much of an answer repeats itself."""
+class Looping(Rule):
+    """Measures how much of an answer repeats itself.
+
+    - unique_sentences: distinct sentences / sentences, of those of ten characters and more; 1 is good;
+    - longest_repeated_substring: the length of the longest text that stands in the answer twice without overlap, times
+      how often it stands there, by the length of the answer; 0 is good, and a loop comes near 1;
+    - compression_ratio: the bytes that zlib makes of the answer at level 9, by the answer's bytes (UTF-8); loops are
+      near 0. What comes out longer than it went in, as short answers do, is 1.
+
+    The source names 0.75 as its general threshold. Good answers are compressed to less than that (those of the demo to
+    as little as 0.48), so ours of the last two let them pass: no answer of the demo and no text of the ten scripts of
+    the tests is beyond them, and each is once it is said ten times over.
+    """
 
     name = "looping"
     place = 903
     family = "eval-studio-form"
     about = "whether the answer repeats itself: sentences, its longest repetition, how far it compresses; asks no model"
-    calls = 0.0
     reads = ("answer",)
-    asks = "nothing"
     source = "H2O Eval Studio, looping detection"
     tags = ("valid and reliable", "ongoing monitoring")
 
@@ -229,53 +219,38 @@ class Looping(Evaluator):
             Criterion("compression_ratio", threshold=0.2),
         )
 
-    @property
-    def judge(self) -> str:
-        """The method: nobody judges."""
-        return "looping"
-
     def steps(self, case: AnswerCase) -> Sequence[Assessment]:
         """A record of each; `details` show the repetition and how often it stands in the answer."""
         repeat, times = longest_repeat(case.text)
+        long = [one for one in sentences(case.text) if len(one) >= SHORTEST]
+        data = case.text.encode("utf-8", "surrogatepass")
         values = {
-            "unique_sentences": _unique(case.text),
+            "unique_sentences": len(set(long)) / len(long) if long else None,
             "longest_repeated_substring": len(repeat) * times / len(case.text) if case.text else None,
-            "compression_ratio": _ratio(case.text),
+            "compression_ratio": min(len(zlib.compress(data, 9)) / len(data), 1.0) if data else None,
         }
         details: list[Mapping[str, object]] = [{"repeated": repeat[:_SHOWN], "length": len(repeat), "times": times}]
         return records(self, case, values, _NOTHING, details=details if repeat else ())
 
 
-def _unique(text: str) -> float | None:
-    long = [one for one in sentences(text) if len(one) >= SHORTEST]
-    return len(set(long)) / len(long) if long else None
-
-
-def _ratio(text: str) -> float | None:
-    data = text.encode("utf-8", "surrogatepass")
-    return min(len(zlib.compress(data, 9)) / len(data), 1.0) if data else None
-
-
-# Ours, beside `looping`: its three figures are shares of the whole answer, which a loop at the end of a long answer
-# moves little, and how far zlib compresses depends on the script. A loop is a stretch of ten characters and more that
-# is said
-# four times in a row, or any that is said three times and fills LEAST characters; one without a letter or digit, as the
-# rules of tables are, LONG_RULE. Spaces, and the numbers of a list, make no difference.
-
 LEAST, LONG_RULE = 100, 200
-_LOOPS_FOUND_SHOWN = 200
+"""Characters of a loop that is said three times; of one without a letter or digit."""
 
 
-class LoopsFound(Evaluator):
-    """Looks for a stretch that is said in a row."""
+class LoopsFound(Rule):
+    """Looks for a stretch of ten characters and more that is said four times in a row, or any that is said three times
+    and fills LEAST characters; one without a letter or digit, as the rules of tables are, LONG_RULE.
+
+    Ours, beside `looping`: its three figures are shares of the whole answer, which a loop at the end of a long answer
+    moves little, and how far zlib compresses depends on the script. Spaces, and the numbers of a list, make no
+    difference.
+    """
 
     name = "loops_found"
     place = 904
     family = "eval-studio-form"
     about = "whether a stretch of the answer is said again and again in a row; 1 is a loop; asks no model"
-    calls = 0.0
     reads = ("answer",)
-    asks = "nothing"
     source = "ours, beside H2O Eval Studio's looping detection"
     tags = ("valid and reliable", "ongoing monitoring")
 
@@ -284,11 +259,6 @@ class LoopsFound(Evaluator):
         """1 where there is a loop."""
         return (Criterion(self.name, lower_is_better=True, threshold=0.5),)
 
-    @property
-    def judge(self) -> str:
-        """The method: nobody judges."""
-        return "loops_found"
-
     def steps(self, case: AnswerCase) -> Sequence[Assessment]:
         """`details` show the stretch and how often it is said."""
         if not case.text.strip():
@@ -296,7 +266,7 @@ class LoopsFound(Evaluator):
         found = longest_loop(case.text)
         if not is_loop(found):
             return [self.assess(case, 0.0, reason="nothing found")]
-        details = [{"repeated": found.text[:_LOOPS_FOUND_SHOWN], "length": len(found.text), "times": found.times}]
+        details = [{"repeated": found.text[:_SHOWN], "length": len(found.text), "times": found.times}]
         reason = f"{len(found.text)} characters, {found.times} times in a row"
         return [self.assess(case, 1.0, reason=reason, details=details)]
 

@@ -1,8 +1,13 @@
 """Text matching: whether the answer and the retrieved context fulfil a condition of the query's own.
 
-`metadata.conditions` of the query is a condition for both, or a table with one for the `answer`, the `context` or each:
-quoted literals (case sensitive) and `regexp{…}`, joined by AND, OR, NOT and parentheses (`condition.py`). The context
-is all retrieved passages, an empty line between two.
+    condition = both { "OR" both }
+    both      = one { "AND" one }
+    one       = { "NOT" } ( "(" condition ")" | literal | regexp )
+    literal   = "…" or '…', with a backslash before a quotation mark or a backslash of its own
+    regexp    = "regexp{" pattern "}", braces in pairs or with a backslash before them
+
+A literal holds where it stands in the text, case sensitive; a pattern where RE2 finds it anywhere. RE2 takes time that
+grows with the text and not beyond, whatever the pattern, and knows no back references and no lookaround.
 """
 
 from __future__ import annotations
@@ -18,7 +23,7 @@ from ragassay.records import Assessment, Query
 from ragassay.text import plain
 
 from ....engine.cases import AnswerCase
-from ....engine.evaluator import Criterion, Evaluator, check_passages, records
+from ....engine.evaluator import Criterion, Rule, check_passages, records
 
 
 class PatternError(ValueError):
@@ -52,14 +57,6 @@ def library() -> Any:
         raise MissingExtra(f"patterns need {error.name}, which", "evaluators") from None
     return re2
 
-
-#     condition = both { "OR" both }
-#     both      = one { "AND" one }
-#     one       = { "NOT" } ( "(" condition ")" | literal | regexp )
-#     literal   = "…" or '…', with a backslash before a quotation mark or a backslash of its own
-#     regexp    = "regexp{" pattern "}", braces in pairs or with a backslash before them
-# A literal holds where it stands in the text, case sensitive; a pattern where RE2 finds it anywhere. RE2 takes time
-# that grows with the text and not beyond, whatever the pattern, and knows no back references and no lookaround.
 
 LONGEST = 10_000
 DEEPEST = 50
@@ -136,6 +133,7 @@ class _Token:
     place: int
 
 
+@lru_cache(maxsize=1024)
 def condition_of(text: str) -> Condition:
     """Raises ConditionError, and MissingExtra where it has a pattern and google-re2 is not installed."""
     if len(text) > LONGEST:
@@ -211,7 +209,12 @@ def _token(text: str, at: int) -> tuple[_Token, int]:
         return _Token("text", Literal(inside), at), quoted.end()
     if text.startswith(_BEGINS, at):
         end = _closing(text, at + len(_BEGINS))
-        return _Token("text", _pattern(text[at + len(_BEGINS) : end], at), at), end + 1
+        pattern = text[at + len(_BEGINS) : end]
+        try:
+            compiled(pattern)
+        except PatternError as error:
+            raise ConditionError(f"at character {at + 1}: {error}") from None
+        return _Token("text", Pattern(pattern), at), end + 1
     raise ConditionError(f"at character {at + 1}: neither AND, OR, NOT, a parenthesis, a quoted text nor regexp{{…}}")
 
 
@@ -223,14 +226,6 @@ def _closing(text: str, at: int) -> int:
         if not open_braces:
             return brace.start()
     raise ConditionError(f"at character {at - len(_BEGINS) + 1}: regexp{{ has no closing brace")
-
-
-def _pattern(pattern: str, at: int) -> Condition:
-    try:
-        compiled(pattern)
-    except PatternError as error:
-        raise ConditionError(f"at character {at + 1}: {error}") from None
-    return Pattern(pattern)
 
 
 def context_of(case: AnswerCase) -> str | None:
@@ -246,18 +241,21 @@ _OF = {"text_matching": "answer", "text_matching_context": "context"}
 _REMEDY = 'write it as "\\"a text\\" AND NOT regexp{a pattern}", or as a table of answer and context'
 
 
-class TextMatching(Evaluator):
-    """Holds answer and context against the query's condition."""
+class TextMatching(Rule):
+    """Holds answer and context against the query's condition.
+
+    `metadata.conditions` of the query is a condition for both, or a table with one for the `answer`, the `context` or
+    each. The context is all retrieved passages, an empty line between two.
+    """
 
     name = "text_matching"
     place = 902
     family = "eval-studio-form"
     about = "whether answer and context hold the texts and patterns that the query's condition asks for; asks no model"
     needs = ("conditions",)
-    calls = 0.0
     reads = ("conditions", "answer", "context")
     may_lack = ("context",)
-    asks = "nothing"
+    by = "conditions"
     source = "H2O Eval Studio, text matching"
     tags = ("valid and reliable", "outcomes analysis")
 
@@ -265,11 +263,6 @@ class TextMatching(Evaluator):
     def criteria(self) -> tuple[Criterion, ...]:
         """Of the answer and of the context, 1 where the condition holds, else 0."""
         return tuple(Criterion(name, threshold=0.5) for name in _OF)
-
-    @property
-    def judge(self) -> str:
-        """The condition: nobody judges."""
-        return "conditions"
 
     def check_at_hand(self) -> None:
         """Raises MissingExtra."""
@@ -301,12 +294,7 @@ def _conditions(query: Query) -> Mapping[str, Condition]:
     if not known or not all(isinstance(one, str) for one in table.values()):
         raise InputError(f"query '{plain(query.id)}': metadata.conditions is not a condition", remedy=_REMEDY)
     try:
-        return {part: _read(text) for part, text in table.items()}
+        return {part: condition_of(text) for part, text in table.items()}
     except ConditionError as error:
         problem = f"query '{plain(query.id)}': metadata.conditions: {plain(str(error))}"
         raise InputError(problem, remedy=_REMEDY) from None
-
-
-@lru_cache(maxsize=1024)
-def _read(text: str) -> Condition:
-    return condition_of(text)

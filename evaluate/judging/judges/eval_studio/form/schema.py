@@ -23,7 +23,7 @@ from ragassay.records import Assessment, Query
 from ragassay.text import plain
 
 from ....engine.cases import AnswerCase
-from ....engine.evaluator import Criterion, Evaluator, Options, check_passages, records
+from ....engine.evaluator import Criterion, Options, Rule, check_passages, records
 from ....engine.question import JudgeFailed
 from .matching import PatternError, compiled, found
 
@@ -50,9 +50,6 @@ def _refuse(constant: str) -> Any:
     raise NotJson(f"{constant} is no JSON")
 
 
-# What differs from jsonschema as it comes: patterns are RE2's, which no text can make hang; equal items are found by
-# hashing and not in pairs; references are counted; nothing is fetched, and `format` is an annotation and not checked.
-
 Check = Callable[[Any], str | None]
 """From a value to what is wrong with it, None where it fits. Raises JudgeFailed where that cannot be found out."""
 
@@ -67,6 +64,8 @@ class SchemaError(ValueError):
 def checker(schema: Any) -> Check:
     """The check of a schema, of the draft that its `$schema` names (default 2020-12).
 
+    What differs from jsonschema as it comes: patterns are RE2's, which no text can make hang; equal items are found by
+    hashing and not in pairs; references are counted; nothing is fetched, and `format` is an annotation, not checked.
     Raises SchemaError where it is none, or has patterns that RE2 cannot read; MissingExtra.
     """
     jsonschema = _jsonschema()
@@ -258,17 +257,16 @@ class JsonSchemaOptions(Options):
     fenced: bool = False
 
 
-class JsonSchema(Evaluator):
+class JsonSchema(Rule):
     """Parses answer and passages and holds them against a schema."""
 
     name = "json_schema"
     place = 901
     family = "eval-studio-form"
     about = "whether answer and retrieved context are JSON and fit a JSON schema; asks no model"
-    calls = 0.0
     reads = ("context", "answer")
     may_lack = ("context",)
-    asks = "nothing"
+    by = "jsonschema"
     source = "H2O Eval Studio, JSON schema; json-schema.org, by jsonschema"
     tags = ("valid and reliable", "secure and resilient", "outcomes analysis")
     options: JsonSchemaOptions
@@ -278,11 +276,6 @@ class JsonSchema(Evaluator):
     def criteria(self) -> tuple[Criterion, ...]:
         """Of the answer and of the context: parses, and fits; 1 or 0."""
         return tuple(Criterion(f"json_{what}_{how}", threshold=0.5) for what in WHAT for how in (PARSES, FITS))
-
-    @property
-    def judge(self) -> str:
-        """The library: nobody judges."""
-        return "jsonschema"
 
     @cached_property
     def default_check(self) -> Check:
@@ -306,7 +299,8 @@ class JsonSchema(Evaluator):
     def steps(self, case: AnswerCase) -> Sequence[Assessment]:
         """A record of each; of the context an error where the agent retrieved nothing."""
         check = self._check(case.query)
-        answer = self._looked([_bare(case.text) if self.options.fenced else case.text], check)
+        block = _FENCE.fullmatch(case.text) if self.options.fenced else None
+        answer = self._looked([block[1] if block else case.text], check)
         context = self._context(case, check)
         values, none = {}, {}
         for what, looked in (("answer", answer), ("context", context)):
@@ -354,11 +348,6 @@ def _problem(text: str, check: Check) -> Problem | None:
         return Problem(False, str(error))
     said = check(value)
     return None if said is None else Problem(True, said)
-
-
-def _bare(text: str) -> str:
-    """The text without the marks of a block of code around it."""
-    return block[1] if (block := _FENCE.fullmatch(text)) else text
 
 
 @lru_cache(maxsize=256)

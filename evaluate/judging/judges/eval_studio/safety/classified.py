@@ -1,4 +1,4 @@
-"""Toxicity and fairness bias: what a classifier on this machine says of an answer; little is good.
+"""Toxicity, bias and what else an answer must not hold, by a classifier on this machine or a judge; little is good.
 
 Toxicity by the classes of Detoxify (Hanu and Unitary 2020, https://github.com/unitaryai/detoxify), whose first model is
 `unitary/toxic-bert`; fairness bias by the class for biased of `d4data/bias-detection-model`, as in H2O Eval Studio. An
@@ -26,19 +26,15 @@ from ragassay.models.encoders import check_encoder, is_local_only, no_progress_b
 from ragassay.records import Assessment
 from ragassay.text import listed, plain
 
+from .....texts.by_model import token_limit
 from .....texts.sentences import windows
 from ....engine.cases import AnswerCase, Case
 from ....engine.evaluator import Criterion, Evaluator, LabelJudge, Options, Steps
 from ....engine.question import Graded
 from ...eval_studio import H2O_PAGE
 from ..by_embedding import has_words
-from .leaks import listed as listed_of_yes_no
-from .patterns import FAMILY, NO_WORDS, PROMPTS, findings
+from .patterns import FAMILY, NO_WORDS, PROMPTS, SHOWN, findings
 from .personal import CONTACTS
-
-# Whatever transformers loads for sequence classification. Where a model's classes are each for themselves (its
-# `problem_type` is multi_label_classification, or it has one output) they are sigmoids, else a softmax. A text that is
-# longer than the model takes is read in windows that overlap by a quarter, and each class gets its highest probability.
 
 BATCH = 16
 OVERLAP_SHARE = 0.25
@@ -90,7 +86,11 @@ def declared_labels(source: Source) -> tuple[str, ...] | None:
 
 
 class Classifier:
-    """A loaded model. labels: its classes, as it names them.
+    """A loaded model: whatever transformers loads for sequence classification. labels: its classes, as it names them.
+
+    Where the classes are each for themselves (its `problem_type` is multi_label_classification, or it has one output)
+    they are sigmoids, else a softmax. A text that is longer than the model takes is read in windows that overlap by a
+    quarter, and each class gets its highest probability.
 
     Raises InputError where it cannot be loaded; code of its own repository is never run.
     """
@@ -111,11 +111,15 @@ class Classifier:
         self._model.train(False)
         config = self._model.config
         self.labels = tuple(str(config.id2label[place]) for place in range(len(config.id2label)))
+        self._limit = token_limit(config, self._tokenizer) or _DEFAULT_LIMIT
         self._apart = config.problem_type == "multi_label_classification" or len(self.labels) == 1
 
     def probabilities(self, texts: Sequence[str]) -> list[Floats]:
         """(classes,) for each text: the highest of its windows. A text without tokens raises ValueError."""
-        parts = [(place, part) for place, text in enumerate(texts) for part in self._windows(text)]
+        room = max(self._limit - self._tokenizer.num_special_tokens_to_add() - _SPARE, 1)
+        overlap = int(room * OVERLAP_SHARE)
+        cut = [windows(text, self._tokenizer, room, overlap) for text in texts]
+        parts = [(place, part) for place, some in enumerate(cut) for part in some]
         if missing := set(range(len(texts))) - {place for place, _ in parts}:
             raise ValueError(f"the classifier reads nothing in {len(missing)} texts")
         highest = [np.zeros(len(self.labels)) for _ in texts]
@@ -126,20 +130,6 @@ class Classifier:
                 place = parts[index][0]
                 highest[place] = np.maximum(highest[place], row)
         return highest
-
-    def _windows(self, text: str) -> list[str]:
-        room = self._limit - self._tokenizer.num_special_tokens_to_add() - _SPARE
-        return windows(text, self._tokenizer, max(room, 1), int(max(room, 1) * OVERLAP_SHARE))
-
-    @property
-    def _limit(self) -> int:
-        """The most tokens of a window. A tokenizer without a limit gives a huge number."""
-        config = self._model.config
-        positions = getattr(config, "max_position_embeddings", None)
-        if positions and "roberta" in str(config.model_type):
-            positions -= (config.pad_token_id or 0) + 1  # its places are counted from behind the padding's
-        given = [limit for limit in (positions, self._tokenizer.model_max_length) if limit and 0 < limit < 1_000_000]
-        return int(min(given, default=_DEFAULT_LIMIT))
 
     def _batch(self, texts: list[str]) -> Floats:
         import torch
@@ -249,10 +239,10 @@ class Classified(Evaluator):
         if not has_words(case.text):
             return [self.fail(case, NO_WORDS, criterion=one.name) for one in self.criteria]
         row = self._found[case.text]
-        return [self.assess(case, self._of(row, wanted), criterion=name) for name, wanted in self.classes.items()]
-
-    def _of(self, row: Floats, wanted: str) -> float:
-        return float(row[[_called(label) for label in self.model.labels].index(wanted)])
+        called = [_called(label) for label in self.model.labels]
+        return [
+            self.assess(case, float(row[called.index(wanted)]), criterion=name) for name, wanted in self.classes.items()
+        ]
 
 
 def _called(label: str) -> str:
@@ -295,12 +285,11 @@ class FairnessBias(Classified):
         return {self.name: _called(self.options.biased)}
 
 
-# What each asks is H2O Eval Studio's evaluator of the name, in our words. An answer without a letter or digit has no
-# value.
-
-
 class Unwanted(LabelJudge):
-    """What all of them are: one question, answered with no (0) or yes (1), of which no is good."""
+    """What all of them are: one question, answered with no (0) or yes (1), of which no is good.
+
+    What each asks is H2O Eval Studio's evaluator of the name, in our words.
+    """
 
     family = FAMILY
     labels = ("no", "yes")
@@ -350,4 +339,4 @@ class ContactInformationLeakage(Unwanted):
     def graded(self, case: Case, grade: Graded, **more: Any) -> Assessment:
         """The judge's label, whatever the patterns say, and what they found."""
         found = findings(case.text, CONTACTS) if isinstance(case, AnswerCase) else []
-        return super().graded(case, grade, details=listed_of_yes_no(found), **more)
+        return super().graded(case, grade, details=[one.detail() for one in found[:SHOWN]], **more)

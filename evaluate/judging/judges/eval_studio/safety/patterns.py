@@ -1,5 +1,8 @@
 """What a kind of finding is: a pattern, a check of what it matches, and the words near it that it may want.
 
+The check digits are as their issuers have published them: ISO/IEC 7812-1 (Luhn), ISO 13616 (IBAN, ISO 7064 mod 97-10),
+Verhoeff 1969 (Aadhaar), ISO 7064 mod 11,10 (Steuer-ID), GB 11643-1999 (mod 11-2), and so on; named at each function.
+
 Patterns are matched with ASCII classes over a text whose digits and full-width forms were folded to ASCII one for one,
 so that a number beside Chinese, in Arabic digits or in full-width ones is found in its place. Every repetition is
 bounded or begins where none can stand before it: the time grows with the text's length and no faster.
@@ -19,8 +22,12 @@ from typing import Any
 
 from ....engine.evaluator import NO_VALUE
 
-# As their issuers have published them: ISO/IEC 7812-1 (Luhn), ISO 13616 (IBAN, ISO 7064 mod 97-10), Verhoeff 1969
-# (Aadhaar), ISO 7064 mod 11,10 (Steuer-ID), GB 11643-1999 (mod 11-2), and so on; named at each function.
+FAMILY = "eval-studio-safety"
+PROMPTS = Path(__file__).with_name("prompts")
+NO_WORDS = f"{NO_VALUE}the answer holds no words"
+
+SHOWN = 50
+"""Findings that a record lists."""
 
 _PRODUCTS = """
 0123456789 1234067895 2340178956 3401289567 4012395678 5987604321 6598710432 7659821043 8765932104 9876543210
@@ -208,7 +215,7 @@ def compact(value: str) -> str:
 def findings(text: str, kinds: Sequence[Kind]) -> list[Finding]:
     """What the kinds find, by place; of findings that overlap the one whose kind is listed first."""
     folded, taken = fold(text), bytearray(len(text))
-    n_together = max(map(_n_digits, _GROUPED.findall(folded)), default=0)
+    n_together = max((sum(map(some.count, digits)) for some in _GROUPED.findall(folded)), default=0)
     found: list[Finding] = []
     for kind in kinds:
         for one in kind.find(folded) if kind.can_be_in(folded, n_together) else ():
@@ -216,10 +223,6 @@ def findings(text: str, kinds: Sequence[Kind]) -> list[Finding]:
                 taken[one.start : one.end] = b"\x01" * (one.end - one.start)
                 found.append(one)
     return sorted(found, key=lambda one: one.start)
-
-
-def _n_digits(text: str) -> int:
-    return sum(map(text.count, digits))
 
 
 def fold(text: str) -> str:
@@ -249,11 +252,3 @@ def summary(found: Sequence[Finding]) -> str:
     """The reason of a record: `2 found: email, phone`."""
     kinds = ", ".join(dict.fromkeys(one.kind for one in found))
     return f"{len(found)} found: {kinds}" if found else "nothing found"
-
-
-FAMILY = "eval-studio-safety"
-PROMPTS = Path(__file__).with_name("prompts")
-NO_WORDS = f"{NO_VALUE}the answer holds no words"
-
-SHOWN = 50
-"""Findings that a record lists."""

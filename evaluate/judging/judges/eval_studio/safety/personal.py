@@ -8,8 +8,25 @@ from datetime import date
 from ipaddress import ip_address
 from itertools import pairwise
 
-from . import patterns as checksums
-from .patterns import Kind, compact, luhn, mod_97, pattern, words
+from .patterns import (
+    Kind,
+    bsn,
+    codice_fiscale,
+    compact,
+    cpf,
+    dni,
+    luhn,
+    mod_97,
+    nhs,
+    nir,
+    pattern,
+    pesel,
+    resident_id,
+    rrn,
+    steuer_id,
+    verhoeff,
+    words,
+)
 
 _CARD = (
     r"(?<![\w.,+-])(?P<value>\d{4}(?P<gap>[ -]?)\d{4}(?P=gap)\d{4}(?P=gap)\d{4}(?:(?P=gap)\d{3})?"
@@ -222,23 +239,23 @@ def _of_date(year: str, month: str, day: str) -> bool:
 
 def _resident(value: str) -> bool:
     number = value.upper()
-    return _of_date(number[6:10], number[10:12], number[12:14]) and checksums.resident_id(number)
+    return _of_date(number[6:10], number[10:12], number[12:14]) and resident_id(number)
 
 
 def _korean(value: str) -> bool:
     digits = compact(value)
     century = {"1": "19", "2": "19", "5": "19", "6": "19"}.get(digits[6], "20")
-    return _of_date(century + digits[:2], digits[2:4], digits[4:6]) and checksums.rrn(digits)
+    return _of_date(century + digits[:2], digits[2:4], digits[4:6]) and rrn(digits)
 
 
 def _swedish(value: str) -> bool:
     digits = re.sub(r"\D", "", value)
-    return _of_date("20" + digits[:2], digits[2:4], digits[4:6]) and checksums.luhn(digits)
+    return _of_date("20" + digits[:2], digits[2:4], digits[4:6]) and luhn(digits)
 
 
 def _polish(value: str) -> bool:
     month = int(value[2:4]) % 20
-    return 1 <= month <= 12 and 1 <= int(value[4:6]) <= 31 and checksums.pesel(value)
+    return 1 <= month <= 12 and 1 <= int(value[4:6]) <= 31 and pesel(value)
 
 
 def _year_of_a_life(value: str) -> bool:
@@ -261,18 +278,18 @@ _NINO = _number(r"[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d\d ?\d\d ?\d\d ?[A-D]")
 IDENTITIES = (
     Kind("cn_resident_id", _number(r"[1-9]\d{16}[\dXx]"), _resident, digits=17),
     Kind("fr_nir", _number(r"[12] ?\d\d ?(?:0[1-9]|1[0-2]|[2-9]\d) ?\d\d ?\d{3} ?\d{3} ?\d\d"),
-         _checked(checksums.nir), digits=15),
-    Kind("it_codice_fiscale", _number(r"[A-Z]{6}\d\d[A-EHLMPRST]\d\d[A-Z]\d{3}[A-Z]"), checksums.codice_fiscale,
+         _checked(nir), digits=15),
+    Kind("it_codice_fiscale", _number(r"[A-Z]{6}\d\d[A-EHLMPRST]\d\d[A-Z]\d{3}[A-Z]"), codice_fiscale,
          digits=3),
     Kind("kr_rrn", _number(r"\d{6}-[1-8]\d{6}"), _korean, digits=13),
-    Kind("br_cpf", _number(r"\d{3}\.\d{3}\.\d{3}-\d\d"), _checked(checksums.cpf), digits=11),
-    Kind("br_cpf", _number(r"\d{11}"), checksums.cpf, words("cpf"), digits=11),
+    Kind("br_cpf", _number(r"\d{3}\.\d{3}\.\d{3}-\d\d"), _checked(cpf), digits=11),
+    Kind("br_cpf", _number(r"\d{11}"), cpf, words("cpf"), digits=11),
     Kind("pl_pesel", _number(r"\d{11}"), _polish, words("pesel"), digits=11),
-    Kind("de_steuer_id", _number(r"\d{2} ?\d{3} ?\d{3} ?\d{3}"), _checked(checksums.steuer_id), digits=11),
-    Kind("in_aadhaar", _number(r"[2-9]\d{3}[ -]?\d{4}[ -]?\d{4}"), _checked(checksums.verhoeff),
+    Kind("de_steuer_id", _number(r"\d{2} ?\d{3} ?\d{3} ?\d{3}"), _checked(steuer_id), digits=11),
+    Kind("in_aadhaar", _number(r"[2-9]\d{3}[ -]?\d{4}[ -]?\d{4}"), _checked(verhoeff),
          words("aa?dhaar", "uidai", "uid", "आधार"), digits=12),
     Kind("in_pan", _number(r"[A-Z]{3}P[A-Z]\d{4}[A-Z]"), digits=4),
-    Kind("es_dni", _number(r"(?:[XYZ]-?\d{7}|\d{8})-?[A-HJ-NP-TV-Z]"), _checked(checksums.dni),
+    Kind("es_dni", _number(r"(?:[XYZ]-?\d{7}|\d{8})-?[A-HJ-NP-TV-Z]"), _checked(dni),
          words("dni", "nie", "nif", "documento"), digits=7),
     Kind("se_personnummer", _number(r"(?:19|20)?\d{6}[-+]\d{4}"), lambda value: _swedish(value[-11:]), digits=10),
     Kind("us_ssn", pattern(_DASHED), _ssn, digits=9),
@@ -281,9 +298,9 @@ IDENTITIES = (
     Kind("us_itin", pattern(_AREA_GROUP_SERIAL), _itin, words("itin", "taxpayer"), digits=9),
     Kind("uk_nino", _NINO, _nino, words("nino", "national insurance", "ni number"), digits=6),
     Kind("uk_nino", _NINO, _nino_in_text, digits=6),
-    Kind("uk_nhs", _number(r"\d{3}[ -]?\d{3}[ -]?\d{4}"), _checked(checksums.nhs), words("nhs"), digits=10),
-    Kind("nl_bsn", _number(r"\d{9}"), checksums.bsn, words("bsn", "burgerservicenummer", "sofinummer"), digits=9),
-    Kind("ca_sin", _number(r"\d{3}[ -]?\d{3}[ -]?\d{3}"), _checked(checksums.luhn), words("sin", "social insurance"),
+    Kind("uk_nhs", _number(r"\d{3}[ -]?\d{3}[ -]?\d{4}"), _checked(nhs), words("nhs"), digits=10),
+    Kind("nl_bsn", _number(r"\d{9}"), bsn, words("bsn", "burgerservicenummer", "sofinummer"), digits=9),
+    Kind("ca_sin", _number(r"\d{3}[ -]?\d{3}[ -]?\d{3}"), _checked(luhn), words("sin", "social insurance"),
          digits=9),
     Kind("passport", _number(r"[A-Z]{0,2} ?\d{6,9}|[A-Z]\d{2}[A-Z0-9]{5,6}"), context=words(*_PASSPORT), digits=2),
     Kind("date_of_birth", re.compile(rf"(?<![\d.])(?P<value>{_DATE})"), _year_of_a_life, words(*_BORN), digits=4),
