@@ -18,7 +18,7 @@ import numpy as np
 
 from ragassay.arrays import Floats
 from ragassay.evaluate.figures.values import Scale
-from ragassay.evaluate.from_files.gate_rows import TOLERATED, Gated, Matched, gate_rows, verdict_of
+from ragassay.evaluate.from_files.gate import TOLERATED, Gated, Matched, gate_rows, verdict_of
 from ragassay.evaluate.inputs.clusters import Clusters
 
 from .comparisons import MEASURES, SKEWED, Scores

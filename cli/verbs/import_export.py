@@ -13,7 +13,6 @@ from pathlib import Path
 
 from ragassay import __version__
 from ragassay.errors import InputError
-from ragassay.evaluate.from_files.collections import mlflow_run
 from ragassay.evaluate.from_files.collections.collection import (
     Collection,
     new_folder,
@@ -22,6 +21,7 @@ from ragassay.evaluate.from_files.collections.collection import (
     write_folder,
 )
 from ragassay.evaluate.from_files.collections.format import format_named, formats, not_held
+from ragassay.evaluate.from_files.collections.traces import write_mlflow_run
 from ragassay.experiment.plugins import names_of
 from ragassay.files import digest_bytes, json_line
 from ragassay.text import plain, without_keys
@@ -125,7 +125,7 @@ def export_folder(options: argparse.Namespace) -> int:
     collection = read_folder(results)
     if options.to == "mlflow":
         with new_folder(options.out) as folder:
-            said, left_out = mlflow_run.write(collection, results, folder), frozenset[str]()
+            said, left_out = write_mlflow_run(collection, results, folder), frozenset[str]()
     else:
         to = format_named(options.to)
         with whole_folder(options.out) as folder:
@@ -193,7 +193,11 @@ def add_export(verb: argparse.ArgumentParser) -> None:
 
 def run_export(options: argparse.Namespace) -> int:
     """Write a CSV file, and with --metrics a JSON file of the run's figures; or a folder."""
-    from ragassay.evaluate.from_files.exports import export_open_rag_eval_table, metrics, table
+    from ragassay.evaluate.from_files.exports import (
+        agent_evaluation_metrics,
+        agent_evaluation_table,
+        open_rag_eval_table,
+    )
     from ragassay.files import write_json, write_text
 
     from ..pipeline.opening import open_workspace
@@ -206,8 +210,8 @@ def run_export(options: argparse.Namespace) -> int:
     if options.metrics and not ours:
         raise InputError(f"--metrics does not go with --format {options.format}", remedy="leave it out")
     workspace = open_workspace(options)
-    columns, rows = table(workspace) if ours else export_open_rag_eval_table(workspace)
-    figures = metrics(workspace) if options.metrics else None
+    columns, rows = agent_evaluation_table(workspace) if ours else open_rag_eval_table(workspace)
+    figures = agent_evaluation_metrics(workspace) if options.metrics else None
     write_text(options.out, as_csv(columns, rows))
     print(f"{options.out}: {len(rows)} rows")
     if options.metrics:

@@ -1,4 +1,5 @@
-"""Evaluators on files of anybody's: answers, the passages they name, and the queries."""
+"""Evaluators on files of anybody's: answers, the passages they name, and the queries; what they say of each answer, and
+how far an agent's answers to one query agree."""
 
 from __future__ import annotations
 
@@ -100,8 +101,8 @@ def read_cases(
     asked, known = None if queries is None else by_id(queries, Query), by_id(passages, Passage) if passages else {}
     rows = [row for file in files for row in _rows(file, asked)]
     asked = _queries(rows) if asked is None else asked
-    listed = dict(known)
-    known = known | _written_out(rows, known)
+    written = _written_out(rows, known)
+    n_listed, known = len(known), known | written
     given: dict[tuple[str, str], Answer] = {}
     for path, number, value, agent in rows:
         answer = _answer(path, number, value, agent)
@@ -119,7 +120,7 @@ def read_cases(
     return GivenCases(
         cases if max_rows is None else _first(cases, list(given)[:max_rows]),
         tuple(sentence for file in files for sentence in file.unused(used)),
-        len(known) > len(listed),
+        len(known) > n_listed,
     )
 
 
@@ -155,11 +156,9 @@ def _rows(file: GivenAnswers, asked: Mapping[str, Query] | None) -> list[Row]:
 
 def context_id(context: Mapping[str, Any]) -> str:
     """The id of a passage that is written out: its own, or one made from its text."""
-    return str(context["id"]) if context.get("id") else f"text-{digest_bytes(_bytes(context['text']))[:16]}"
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
+    if context.get("id"):
+        return str(context["id"])
+    return f"text-{digest_bytes(context['text'].encode('utf-8', 'surrogatepass'))[:16]}"
 
 
 def _written_out(rows: Sequence[Row], known: Mapping[str, Passage]) -> dict[str, Passage]:
@@ -197,8 +196,10 @@ def _queries(rows: Sequence[Row]) -> dict[str, Query]:
     return queries
 
 
-def _answer(path: Path, number: int, value: dict[str, Any], agent: str) -> Answer:
-    fields = {name: value[name] for name in _ANSWER_FIELDS if value.get(name) is not None}
+def _answer(
+    path: Path, number: int, value: Mapping[str, Any], agent: str, names: Sequence[str] = _ANSWER_FIELDS
+) -> Answer:
+    fields = {name: value[name] for name in names if value.get(name) is not None}
     fields.setdefault("query_id", value.get("query"))
     fields.setdefault("agent", agent)
     if isinstance(fields.get("answer"), str) and not fields["answer"].strip():
@@ -301,7 +302,7 @@ def of_files(paths: Sequence[Path], embedding: str) -> Consistency:
         if not rows:
             raise InputError("holds no answer", file=path)
         for number, value in rows:
-            answer, run = _consistency_answer(path, number, value), value.get("run", 0)
+            answer, run = _answer(path, number, value, DEFAULT_AGENT, _FIELDS), value.get("run", 0)
             if type(run) is not int:
                 raise InputError("run is not a whole number", file=path, line=number)
             mine = runs.setdefault((place, run), {})
@@ -334,18 +335,6 @@ def _owed(runs: Sequence[Mapping[tuple[str, str], object]]) -> list[tuple[str, s
     """(agent, query) that at least one run has: agents by name, queries in the order in which they were first met."""
     met = {key: place for place, key in enumerate(dict.fromkeys(key for run in runs for key in run))}
     return sorted(met, key=lambda key: (key[0], met[key]))
-
-
-def _consistency_answer(path: Path, number: int, value: dict[str, object]) -> Answer:
-    fields = {name: value[name] for name in _FIELDS if value.get(name) is not None}
-    fields.setdefault("query_id", value.get("query"))
-    fields.setdefault("agent", DEFAULT_AGENT)
-    if isinstance(fields.get("answer"), str) and not str(fields["answer"]).strip():
-        fields = {**fields, "answer": None, "error": "the answer is empty"}
-    try:
-        return Answer.model_validate({"answer": None, **fields})
-    except ValidationError as error:
-        raise InputError(first_problem(error).replace("Value error, ", ""), file=path, line=number) from None
 
 
 def clusters_of(queries: Sequence[Query]) -> Clusters:

@@ -1,11 +1,6 @@
-"""`ragassay export --format open-rag-eval`: a row for each query, in the columns of Open RAG Eval's CSV files.
+"""`ragassay export`: what evaluators gave, in the columns of Agent Evaluation's tables and of Open RAG Eval's.
 
-The names are those of vectara/open-rag-eval (evaluators/trec_evaluator.py, golden_answer_evaluator.py and
-consistency_evaluator.py): `retrieval_score_…`, `generation_score_…`, `consistency_…`, tables as JSON. Where there are
-several runs, the columns of each begin with `run_1_`, `run_2_`, …; what reads these files there takes both forms. There
-a file is of one system; here `agent` says which one a row is of. An empty cell is a missing value, where Open RAG Eval
-would write 0. AP is trec_eval's, over the relevant passages that any agent found, where theirs is over the system's
-own. What it has no name for goes by our criterion's: `generation_score_groundedness`.
+In both `agent` says which one a row is of, where there a table is of one. A missing value is an empty cell.
 """
 
 from __future__ import annotations
@@ -54,11 +49,6 @@ from ..statistics.resamples import Resamples, resamples
 from ..texts.sentences import cited, sentences
 from .answers import inputs_of
 
-# The names are those of "How quality, cost, and latency are assessed by Agent Evaluation", "Built-in AI judges" and
-# "Agent Evaluation input schema" (https://docs.databricks.com, MLflow 2). Where the documents name a metric otherwise
-# than their package writes it (databricks-agents 0.22), it stands under both. There a run is of one agent; here `agent`
-# says which one a row is of. Lists (passages, their ratings) are JSON in a cell; a missing value is an empty cell.
-
 GIVEN = (
     "request_id",
     "agent",
@@ -86,7 +76,11 @@ _VERDICTS: Mapping[OverallVerdict, str | None] = {"pass": "yes", "fail": "no", "
 Cell = str | float | int | None
 
 COST: Mapping[str, Callable[[Answer], float | int | None]] = {
-    "agent/total_token_count": lambda answer: _total(answer),
+    "agent/total_token_count": lambda answer: (
+        None
+        if answer.usage.input_tokens is None or answer.usage.output_tokens is None
+        else answer.usage.input_tokens + answer.usage.output_tokens
+    ),
     "agent/total_input_token_count": lambda answer: answer.usage.input_tokens,
     "agent/total_output_token_count": lambda answer: answer.usage.output_tokens,
     "agent/latency_seconds": lambda answer: answer.latency_s,
@@ -94,8 +88,13 @@ COST: Mapping[str, Callable[[Answer], float | int | None]] = {
 """Column to what it measures of an answer."""
 
 
-def table(workspace: Workspace) -> tuple[list[str], list[dict[str, Cell]]]:
+def agent_evaluation_table(workspace: Workspace) -> tuple[list[str], list[dict[str, Cell]]]:
     """(columns, rows), a row for each query and agent.
+
+    The names are those of "How quality, cost, and latency are assessed by Agent Evaluation", "Built-in AI judges" and
+    "Agent Evaluation input schema" (https://docs.databricks.com, MLflow 2). Where the documents name a metric otherwise
+    than their package writes it (databricks-agents 0.22), it stands under both. Lists (passages, their ratings) are
+    JSON in a cell.
 
     Judges of answers have `rating` (yes, no), `rationale` and `error_message`; those of passages lists of these in the
     order of retrieval and the `precision`, which is missing where a passage has no rating. The rating of
@@ -109,7 +108,7 @@ def table_of(judged: Judged) -> tuple[list[str], list[dict[str, Cell]]]:
     return _columns(judged), [_row(one) for one in judged.rows]
 
 
-def metrics(workspace: Workspace) -> dict[str, Any]:
+def agent_evaluation_metrics(workspace: Workspace) -> dict[str, Any]:
     """The run's metrics by agent, each with n, n_failed and its interval over queries, and the causes of failures.
 
     `…/rating/percentage` is a share from 0 to 1, as there; n counts the answers with a rating, n_failed those without
@@ -126,7 +125,10 @@ def metrics(workspace: Workspace) -> dict[str, Any]:
         "format": "agent-evaluation",
         "queries": len(queries),
         "agents": {
-            agent: {"metrics": _metrics(judged, rows, draws), "root_causes": _causes(rows)}
+            agent: {
+                "metrics": _metrics(judged, rows, draws),
+                "root_causes": commonest_first(Counter(filter(None, (one.overall.root_cause for one in rows)))),
+            }
             for agent, rows in by_agent.items()
         },
     } | ({"perturbed_left_out": n_perturbed} if n_perturbed else {})
@@ -211,14 +213,6 @@ def _json(value: Sequence[Any]) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _total(answer: Answer) -> int | None:
-    """The sum where both parts are known."""
-    usage = answer.usage
-    if usage.input_tokens is None or usage.output_tokens is None:
-        return None
-    return usage.input_tokens + usage.output_tokens
-
-
 def _metrics(judged: Judged, rows: Sequence[JudgedAnswer], draws: Resamples) -> dict[str, dict[str, Any]]:
     values: dict[str, dict[str, float | None]] = {}
     for name in judged.of_passages:
@@ -228,7 +222,8 @@ def _metrics(judged: Judged, rows: Sequence[JudgedAnswer], draws: Resamples) -> 
         found = ((one.query.id, one.document_recall) for one in rows)
         values[f"{RECALL}/average"] = {query: row.label for query, row in found if row is not None}
     for name in judged.of_answers:
-        ratings = {one.query.id: _number(passes(one.answers[name])) for one in rows if name in one.answers}
+        rated = {one.query.id: passes(one.answers[name]) for one in rows if name in one.answers}
+        ratings = {query: None if passed is None else float(passed) for query, passed in rated.items()}
         values[f"{_prefix(name)}/rating/percentage"] = ratings
     values[f"{OVERALL}/rating/percentage"] = {one.query.id: PASSED[one.overall.verdict] for one in rows}
     answers = [one.answer for one in rows]
@@ -236,15 +231,6 @@ def _metrics(judged: Judged, rows: Sequence[JudgedAnswer], draws: Resamples) -> 
     figures |= {f"{name}/average": mean_of_answers(answers, measure, draws) for name, measure in COST.items()}
     figures |= {theirs: figures[name] for name, theirs in DOCUMENTED.items() if name in figures}
     return {name: figure.dump() for name, figure in figures.items()}
-
-
-def _number(passed: bool | None) -> float | None:
-    return None if passed is None else float(passed)
-
-
-def _causes(rows: Sequence[JudgedAnswer]) -> dict[str, int]:
-    """Root cause to how many answers failed by it, the commonest first."""
-    return commonest_first(Counter(cause for one in rows if (cause := one.overall.root_cause) is not None))
 
 
 NAMES = {
@@ -270,8 +256,7 @@ NUGGETS = {
 }
 WEIGHED = {"weighted_precision": "weighted_precision", "weighted_recall": "weighted_recall", "f1": "weighted_f1"}
 
-ExportOpenRagEvalCell = str | float | int | None
-Row = dict[str, ExportOpenRagEvalCell]
+Row = dict[str, Cell]
 Labels = Mapping[str, Assessment]
 """Criterion to what an answer got."""
 
@@ -293,8 +278,17 @@ class _Grades:
     ranked: Mapping[tuple[str, str], Mapping[str, Any]]
 
 
-def export_open_rag_eval_table(workspace: Workspace) -> tuple[list[str], list[Row]]:
-    """(columns, rows), a row for each agent and query. Raises InputError, also where evaluators gave nothing yet."""
+def open_rag_eval_table(workspace: Workspace) -> tuple[list[str], list[Row]]:
+    """(columns, rows), a row for each agent and query, in the columns of Open RAG Eval's CSV files.
+
+    The names are those of vectara/open-rag-eval (evaluators/trec_evaluator.py, golden_answer_evaluator.py and
+    consistency_evaluator.py): `retrieval_score_…`, `generation_score_…`, `consistency_…`, tables as JSON. Where there
+    are several runs, the columns of each begin with `run_1_`, `run_2_`, …; what reads these files there takes both
+    forms. A missing value is an empty cell, where Open RAG Eval would write 0. AP is trec_eval's, over the relevant
+    passages that any agent found, where theirs is over the system's own. What it has no name for goes by our
+    criterion's: `generation_score_groundedness`.
+
+    Raises InputError, also where evaluators gave nothing yet."""
     if not workspace.experiment.evaluates or not workspace.judgments.exists():
         remedy = "name evaluators under [evaluate] and run `ragassay evaluate`"
         raise InputError("there are no judgments to export", file=workspace.judgments, remedy=remedy)
@@ -304,7 +298,7 @@ def export_open_rag_eval_table(workspace: Workspace) -> tuple[list[str], list[Ro
     runs = list(_runs(workspace, material, [row for row in given if row.criterion not in of_passages]))
     spreads = _spreads(workspace)
     rows = [
-        _export_open_rag_eval_row(query, agent, runs, grades, spreads.get((query.id, agent), ()))
+        _open_rag_eval_row(query, agent, runs, grades, spreads.get((query.id, agent), ()))
         for agent in material.agents
         for query in material.queries
     ]
@@ -349,12 +343,10 @@ def _ranked(
             qrels[query][passage] = int(row.label)
     given = {query.id: material.answers[query.id, agent] for query in material.queries}
     rankings = {id: _ranking(answer) for id, answer in given.items()}
-    deepest = max(workspace.experiment.evaluate.k)
-
     judged = JudgedRankings(list(given), qrels, rankings, failed)
     cutoffs = workspace.experiment.evaluate.k
     at = {k: [measure(f"{name}(rel=2)@{k}").values(judged) for name in ("P", "AP")] for k in cutoffs}
-    first = measure(f"RR(rel=2)@{deepest}").values(judged)
+    first = measure(f"RR(rel=2)@{max(cutoffs)}").values(judged)
     return {
         id: {
             "precision@": {str(k): at[k][0][id] for k in cutoffs},
@@ -371,14 +363,13 @@ def _ranking(answer: Answer) -> list[tuple[str, float]] | None:
     return named or (None if answer.error is not None else [])
 
 
-def _export_open_rag_eval_row(
+def _open_rag_eval_row(
     query: Query, agent: str, runs: Sequence[_Run], grades: _Grades, spreads: Sequence[Spread]
 ) -> Row:
     row: Row = {"query_id": query.id, "query": query.text, "agent": agent, **link_of(query)}
     for run in runs:
         answer, start = run.material.answers[query.id, agent], f"run_{run.number}_" if len(runs) > 1 else ""
-        texts = {passage.id: passage.text for passage in run.material.known(answer.passages)}
-        row[f"{start}retrieved_passages"] = _cell(texts)
+        row[f"{start}retrieved_passages"] = _cell({one.id: one.text for one in run.material.known(answer.passages)})
         row[f"{start}generated_answer"] = _cell(_generated(answer)) if answer.answer is not None else None
         row |= {f"{start}retrieval_score_{name}": cell for name, cell in _retrieval(answer, grades)}
         got = run.answers.get((query.id, agent), {})
@@ -398,7 +389,7 @@ def _generated(answer: Answer) -> list[dict[str, Any]]:
     ]
 
 
-def _retrieval(answer: Answer, grades: _Grades) -> Iterator[tuple[str, ExportOpenRagEvalCell]]:
+def _retrieval(answer: Answer, grades: _Grades) -> Iterator[tuple[str, Cell]]:
     for criterion, rows in grades.passages.items():
         given = {id: rows.get((answer.query_id, id)) for id in dict.fromkeys(answer.passages)}
         labels = {id: row.label if row else None for id, row in given.items()}
@@ -410,7 +401,7 @@ def _retrieval(answer: Answer, grades: _Grades) -> Iterator[tuple[str, ExportOpe
         yield f"mean_{criterion}_score", _cell(float(np.mean(known)) if whole else None)
 
 
-def _generation(got: Labels) -> Iterator[tuple[str, ExportOpenRagEvalCell]]:
+def _generation(got: Labels) -> Iterator[tuple[str, Cell]]:
     labels = {criterion: row.label for criterion, row in got.items()}
     if "nuggets_all" in got:
         yield "autonugget_scores", _cell(_nuggets(got["nuggets_all"], labels))
@@ -469,7 +460,7 @@ def _statistics(one: Spread) -> dict[str, Any]:
     return {"values": list(one.values), "stats": theirs | ours}
 
 
-def _cell(value: Any) -> ExportOpenRagEvalCell:
+def _cell(value: Any) -> Cell:
     """A number as it is, an empty cell for what is missing, else JSON."""
     if value is None or isinstance(value, int | float):
         return value

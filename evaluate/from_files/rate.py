@@ -1,4 +1,4 @@
-"""Rate the agents of a games file: `ragassay rate`."""
+"""`ragassay rate` and `score`: ratings of the agents of anybody's games file, and measures of a run against qrels."""
 
 from __future__ import annotations
 
@@ -26,10 +26,6 @@ from ..ratings.win_table import Contests, contests, first_shown_wins, flip_rate
 from ..results import POINTS
 from ..statistics.paired_comparison import FromLeader, ValueTable, compare_table
 from ..statistics.resamples import Resamples, resamples
-
-# Three spellings are known, told by their columns (keys): ours (query_id, agent_a, agent_b, winner, and what `Game` has
-# besides), RAGElo's (qid, agent_a, agent_b, answer: A, B or C) and that of LMSYS's Chatbot Arena (question_id, model_a,
-# model_b, and winner, or winner_model_a, winner_model_b and winner_tie of 0 and 1).
 
 LAYOUTS = (
     "a game has query_id, agent_a, agent_b and winner (a, b or tie), and first (a or b) where the order is known; "
@@ -79,6 +75,9 @@ class GamesFile:
 def read_games(path: Path) -> GamesFile:
     """The games of a file: `.csv` and `.tsv` are tables, `.json` one array, anything else JSON Lines.
 
+    Three spellings are known, told by their columns (keys): ours (query_id, agent_a, agent_b, winner, and what `Game`
+    has besides), RAGElo's (qid, agent_a, agent_b, answer: A, B or C) and that of LMSYS's Chatbot Arena (question_id,
+    model_a, model_b, and winner, or winner_model_a, winner_model_b and winner_tie of 0 and 1).
     Raises InputError, with the line, for a file of no known layout, one without a game, and a game that is none.
     """
     games: list[Game] = []
@@ -106,17 +105,15 @@ def _rows(path: Path) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
     kind = path.suffix.lower()
     if kind in {".csv", ".tsv", ".tab"}:
         table = read_labels(path).rows
-        rows: Iterable[tuple[int | None, Mapping[str, Any]]] = [(n, _unescaped(row)) for n, row in table]
+        rows: Iterable[tuple[int | None, Mapping[str, Any]]] = [
+            (n, {name: csv_text(cell) for name, cell in row.items()}) for n, row in table
+        ]
     else:
         rows = enumerate(_array(path), 1) if kind == ".json" else read_objects(path)
     for number, row in rows:
         line = None if kind == ".json" else number
         ours = kind not in _NOT_LINES and row.keys() >= {"query_id", "agent_a", "agent_b"} and "answer" not in row
         yield line, row if ours else _ours(row, path, line)
-
-
-def _unescaped(row: Mapping[str, str]) -> Mapping[str, str]:
-    return {name: csv_text(cell) for name, cell in row.items()}
 
 
 def _array(path: Path) -> list[Any]:
@@ -212,7 +209,8 @@ def rate_file(
     settings = elo.EloSettings(k_factor, initial, tournaments, seed)
     rated = _elo(table, draws, settings) if method == "elo" else _bradley_terry(table, draws, initial, ties)
     points = points_of(found, agents, draws.queries, weigh="games")
-    rated["parameters"] |= _drawn(draws) | ({"n_sections": len(draws.clusters.names)} if sections else {})
+    drawn = {"seed": draws.seed, "bootstrap": len(draws.weights), "confidence": draws.confidence}
+    rated["parameters"] |= drawn | ({"n_sections": len(draws.clusters.names)} if sections else {})
     return {
         "method": method,
         "n_games": len(played),
@@ -262,10 +260,6 @@ def _standing(points: Points, draws: Resamples) -> dict[str, Any]:
         "verdict": choose(found, points).dump(),
         "ranks": {agent: list(ends) for agent, ends in ranks.items()},
     }
-
-
-def _drawn(draws: Resamples) -> dict[str, Any]:
-    return {"seed": draws.seed, "bootstrap": len(draws.weights), "confidence": draws.confidence}
 
 
 def _best_first(figures: dict[str, Figure]) -> dict[str, Any]:

@@ -13,10 +13,10 @@ from support.made_collections import collections
 from support.reduced import reduced
 
 from ragassay.errors import InputError
-from ragassay.evaluate.from_files.collections import mlflow_run
 from ragassay.evaluate.from_files.collections.collection import Collection, read_answer_files, read_folder, write_folder
 from ragassay.evaluate.from_files.collections.data_sets import Beir, HuggingFace
 from ragassay.evaluate.from_files.collections.format import not_held
+from ragassay.evaluate.from_files.collections.traces import mlflow_metrics, write_mlflow_run
 from ragassay.evaluate.from_files.collections.trec import Trec, rag_row
 from ragassay.records import Answer, Passage, Query
 
@@ -93,7 +93,7 @@ FIGURES = {
 
 
 def test_figures_become_metrics_and_a_missing_value_none():
-    found, missing = mlflow_run.metrics(FIGURES)
+    found, missing = mlflow_metrics(FIGURES)
     assert found == {
         **{f"retrieval/a/RR_rel_2_5/{part}": value for part, value in FIGURES["retrieval"]["a"]["RR(rel=2)@5"].items()},
         **{"elo/a/n": 0.0, "elo/a/n_failed": 2.0},
@@ -109,7 +109,7 @@ def test_a_run_of_mlflow_holds_metrics_tables_and_the_report(tmp_path: Path):
     (results / "results.json").write_text(json.dumps(FIGURES))
     (results / "report.html").write_text("<p>")
     answers = {"a": {"q": Answer(query_id="q", agent="a", answer="So.")}}
-    said = mlflow_run.write(Collection({"q": Query(id="q", text="How?")}, answers=answers), results, store)
+    said = write_mlflow_run(Collection({"q": Query(id="q", text="How?")}, answers=answers), results, store)
     client = MlflowClient(tracking_uri=store.as_uri())
     experiment = client.get_experiment_by_name("mine")
     run = client.search_runs([experiment.experiment_id])[0]
@@ -127,4 +127,4 @@ def test_without_mlflow_it_is_said_how_to_get_it(tmp_path: Path, monkeypatch: py
     (tmp_path / "results.json").write_text("{}")
     monkeypatch.setitem(sys.modules, "mlflow", None)
     with pytest.raises(InputError, match=r'pip install "ragassay\[mlflow\]"'):
-        mlflow_run.write(Collection(), tmp_path, tmp_path / "out")
+        write_mlflow_run(Collection(), tmp_path, tmp_path / "out")
