@@ -75,8 +75,14 @@ def test_the_analyzer_and_the_stop_words_that_are_named(run: Run):
         (["--engine", "opensearch", "--k1", "1"], "--k1 is for --engine embedded"),
         (["--engine", "opensearch", "--stop-words", "x"], "--stop-words is for --engine embedded"),
         (["--engine", "opensearch", "--bm25", "lucene"], "--bm25 lucene is for --engine embedded"),
+        (["--out", "corpus.jsonl"], "would be written over"),
+        (["--out", "./queries.tsv"], "would be written over"),
+        (["--retriever", "hybrid", "--rrf-k", "0"], "rrf_k is"),
+        (["--retriever", "hybrid", "--rrf-k", "-1"], "rrf_k is"),
+        (["--out", "."], "cannot be used"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(run: Run, arguments: list[str], says: str):
     status, err = run(*arguments)
     assert status == 2 and says in err and err.count("\n") == 1 and not Path("out/run.trec").exists()
+    assert Path("queries.tsv").read_text().startswith("q\twhat")

@@ -1,12 +1,16 @@
-"""Sentences: what the rules promise, on examples, and that no letter is lost, on any text."""
+"""Sentences and windows: what the rules promise, on examples, and that nothing is lost, on any text."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import tiny_models
 
-from ragassay.evaluate.texts.sentences import cited, sentences, without_citations
+from ragassay.errors import InputError
+from ragassay.evaluate.texts.sentences import cited, n_tokens, sentences, windows, without_citations
 
 
 @pytest.mark.parametrize(
@@ -110,3 +114,30 @@ def test_a_long_run_of_ticks_or_spaces_takes_no_long_time():
     """Both took more than half a minute."""
     assert cited("`" * 100_000) == () and without_citations("`" * 100_000) == "`" * 100_000
     assert without_citations("a" + " " * 200_000 + "b [1]") == "a" + " " * 200_000 + "b"
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tmp_path_factory):
+    return tiny_models.word_tokenizer(tmp_path_factory.mktemp("words"))
+
+
+def test_windows_of_ten_words_by_hand(tokenizer) -> None:
+    assert windows("a b c d e f g h i j", tokenizer, 4, 1) == ["a b c d", "d e f g", "g h i j"]
+    assert windows("a b c", tokenizer, 4) == ["a b c"]
+    assert windows(" \n", tokenizer, 4) == []
+    assert windows("aa.bb cc.dd ee", tokenizer, 4) == ["aa.bb", "cc.dd ee"]
+
+
+@given(st.lists(st.sampled_from(["a", "b.", "c-d", "(e)", "\n\n"]), max_size=40), st.integers(1, 9), st.integers(0, 8))
+def test_every_character_is_in_a_window_and_none_is_longer_than_asked(tokenizer, words, size, overlap) -> None:
+    text = " ".join(words)
+    parts = windows(text, tokenizer, size, min(overlap, size - 1))
+    assert all(n_tokens(part, tokenizer) <= size for part in parts)
+    assert all(part in text and part == part.strip() for part in parts)
+    if overlap == 0:
+        assert re.sub(r"\s", "", "".join(parts)) == re.sub(r"\s", "", text)
+
+
+def test_a_tokenizer_that_does_not_say_where_its_tokens_stand() -> None:
+    with pytest.raises(InputError, match="where tokens stand"):
+        windows("a", object(), 4)

@@ -1,4 +1,4 @@
-"""PII and sensitive data leakage: numbers that their issuers or Wikipedia give as examples, and texts without any."""
+"""Leaks by patterns: numbers that their issuers or Wikipedia give as examples, and texts without any or without end."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.answers_judged import judged
+from support.hostile_answers import EMPTY, HOSTILE
 from support.quiet_texts import HARMLESS, of_many_scripts, of_the_demo
 
 from ragassay.evaluate.judging.judges.eval_studio.safety.patterns import bsn
@@ -171,3 +172,22 @@ def test_every_card_number_of_an_issuer_with_its_check_is_found(digits) -> None:
 )
 def test_the_eleven_test_of_the_dutch_number_is_passed_by_nobody_s_zeros(digits: str, fits: bool) -> None:
     assert bsn(digits) == fits
+
+
+PATTERNS = ("pii_leakage", "contact_information_found", "sensitive_data_leakage", "encoding_guardrail")
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_each_has_a_label(tmp_path, name: str) -> None:
+    texts = [text.encode("utf-8", "replace").decode() for text in HOSTILE.values()]
+    rows = judged(tmp_path, name, texts)
+    found = {hostile for hostile, row in zip(HOSTILE, rows, strict=True) if row.label}
+    assert found == ({"encoded twice"} if name == "encoding_guardrail" else set())
+    assert [row.error is None for row in rows] == [any(map(str.isalnum, text)) for text in texts]
+    assert all(len(row.details) <= 50 for row in rows)
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_an_answer_without_a_word_has_no_value(tmp_path, name: str) -> None:
+    rows = judged(tmp_path, name, EMPTY)
+    assert all(row.label is None and row.error for row in rows)

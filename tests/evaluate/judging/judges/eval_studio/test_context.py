@@ -1,4 +1,4 @@
-"""Step alignment and completeness: an example by hand, nltk's edit distance, and the best order by trying all."""
+"""Faithfulness, groundedness by embeddings and steps: documented examples, by hand, and against nltk."""
 
 from __future__ import annotations
 
@@ -9,9 +9,66 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.item_replies import items
-from support.verdict_bench import asked, judge_one
+from support.loopback.behaviours import refusal
+from support.verdict_bench import asked, judge_one, yes_where
 
 from ragassay.evaluate.judging.judges.eval_studio.context import edits, in_order
+
+BORN = ["Einstein was born in Germany.", "Einstein was born on 20th March 1879."]
+FAITH = {"claims": lambda text: {"claims": BORN}, "items": yes_where("claim", BORN[0])}
+
+
+def test_the_documented_example(bench, monkeypatch):
+    """docs.ragas.io, "Faithfulness": of the two statements one can be inferred, 1 / 2."""
+    row = judge_one(bench, monkeypatch, "faithfulness", FAITH, passages=["He was born in Ulm, Germany.", "14 March."])
+    assert row["faithfulness"].label == 0.5
+    assert [(d["claim"], d["label"]) for d in row["faithfulness"].details] == [(BORN[0], "yes"), (BORN[1], "no")]
+    assert '<passage number="1">\nHe was born in Ulm' in asked(bench)[-1] and "Nobody found it" not in asked(bench)[-1]
+
+
+@pytest.mark.parametrize(
+    ("case", "error"),
+    [
+        ({"answer": "…"}, "no value: the answer holds no words"),
+        ({"passages": []}, "no value: no passage was retrieved"),
+        ({"passages": [" ", "…"]}, "no value: the context holds no words"),
+        ({"replies": {"claims": lambda text: {"claims": []}}}, "no value: the answer makes no claim"),
+        ({"replies": {"items": lambda text: refusal()}}, "2 of 2 claims could not be judged: the model refused"),
+    ],
+)
+def test_what_cannot_be_computed_is_an_error(bench, monkeypatch, case, error):
+    replies = FAITH | case.pop("replies", {})
+    row = judge_one(bench, monkeypatch, "faithfulness", replies, **case)["faithfulness"]
+    assert row.label is None and row.error.startswith(error)
+
+
+def test_the_least_grounded_sentence_decides(embedding) -> None:
+    answer, passages = "Yes. North lies here [1]. Steep lies there.", ("East lies.", "North lies around.")
+    (row,) = embedding.judge("groundedness_embeddings", answer=answer, passages=passages)
+    (detail,) = row.details
+    assert row.label == pytest.approx(0.8) and row.score == pytest.approx(0.9)
+    assert detail == {"sentence": "Steep lies there.", "score": row.label, "nearest": "East lies."}
+
+
+def test_an_answer_of_the_passages_own_sentences_is_wholly_grounded(embedding) -> None:
+    passages = ("East lies around.", "North lies around.")
+    (row,) = embedding.judge("groundedness_embeddings", answer=" ".join(passages[::-1]), passages=passages)
+    assert row.label == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("parts", "error"),
+    [
+        ({"passages": ()}, "the agent retrieved no passage"),
+        ({"passages": ("--", "?")}, "the passages hold no words"),
+        ({"answer": "Yes. No."}, "the answer is too short to embed: no sentence has 11 characters"),
+        ({"answer": "Nothing is known here."}, "gives no vector for 'Nothing is known here.'"),
+    ],
+)
+def test_what_cannot_be_compared_has_no_value(embedding, parts, error) -> None:
+    (row,) = embedding.judge("groundedness_embeddings", **parts)
+    assert row.label is None and row.error.startswith("no value: ") and row.error.endswith(error)
+
 
 NAME = "step_alignment_and_completeness"
 PROCEDURE = ["Switch it off.", "Open the lid.", "Take out the card.", "Close the lid."]
