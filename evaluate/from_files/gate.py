@@ -282,6 +282,7 @@ def gate_rows(matched: Sequence[Matched], clusters: Clusters, max_drop: float | 
         both = ~np.isnan(drops[at])
         unchanged = bool(both.any()) and float(np.abs(drops[at][both]).max()) < NO_SPREAD
         tolerated = one.tolerated if max_drop is None else max_drop
+        shown = _detectable(row, LEVEL / len(matched))
         rows.append(
             Gated(
                 agent=one.agent,
@@ -293,7 +294,7 @@ def gate_rows(matched: Sequence[Matched], clusters: Clusters, max_drop: float | 
                 max_drop=tolerated,
                 passes=_detectable(row, LEVEL),
                 needed=_queries_needed(row, tolerated),
-                shows=_shows(row, max_drop or 0.0, len(matched)),
+                shows=None if shown is None else (max_drop or 0.0) + shown,
                 unchanged=unchanged,
                 p=row.adjusted,
                 verdict=_verdict(one, row, new, tolerated, unchanged=unchanged, named=max_drop is not None),
@@ -332,11 +333,6 @@ def _ids_lacking(values: Values, other: Values) -> tuple[str, ...]:
 
 def _detectable(row: PairedRow, level: float) -> float | None:
     return detectable(row.error, row.df, level) if row.error >= NO_SPREAD else None
-
-
-def _shows(row: PairedRow, beyond: float, n_rows: int) -> float | None:
-    found = _detectable(row, LEVEL / n_rows)
-    return None if found is None else beyond + found
 
 
 def _queries_needed(row: PairedRow, tolerated: float) -> int | None:
@@ -401,10 +397,14 @@ def _line(row: Gated) -> str:
 def _meaning(gate: Gate) -> str:
     counts = {verdict: sum(row.verdict == verdict for row in gate.rows) for verdict in _HEADINGS}
     said = ", ".join(f"{number} {verdict}" for verdict, number in counts.items() if number)
+    if gate.max_drop is None:
+        tolerated = f"Without --max-drop, {TOLERATED:.0%} of a measure's range is tolerated."
+    else:
+        tolerated = f"A drop of {gate.max_drop:g} is tolerated, in each measure's own unit."
     beyond = "the drop exceeds what is tolerated" if gate.max_drop is not None else "there is a drop"
     else_ = "" if gate.max_drop is not None else ", and is no drop altogether"
     return (
-        f"{gate.n_queries} queries, the same in both runs. Of {len(gate.rows)} comparisons: {said}. {_tolerated(gate)} "
+        f"{gate.n_queries} queries, the same in both runs. Of {len(gate.rows)} comparisons: {said}. {tolerated} "
         f"Worse: {beyond} beyond noise (5% for a change either way, Holm over all rows). Not worse: else, the drop's "
         f"interval ends at or below what is tolerated{else_}. Undecided: neither."
         f"{_of_scales(gate)}{_needed(gate)}"
@@ -418,12 +418,6 @@ def _of_scales(gate: Gate) -> str:
     if endless and gate.max_drop is None:
         said += f" Without an upper end a share is of the baseline's mean: {', '.join(endless)}."
     return said
-
-
-def _tolerated(gate: Gate) -> str:
-    if gate.max_drop is None:
-        return f"Without --max-drop, {TOLERATED:.0%} of a measure's range is tolerated."
-    return f"A drop of {gate.max_drop:g} is tolerated, in each measure's own unit."
 
 
 def _needed(gate: Gate) -> str:

@@ -377,13 +377,9 @@ def _log_artifacts(client: Any, run: str, collection: Collection, results: Path)
     }
     for name, rows in tables.items():
         if rows:
-            client.log_dict(run, _as_table(rows), f"{name}.json")
-
-
-def _as_table(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """A table as MLflow's viewer reads it: columns and data."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    return {"columns": names, "data": [[row.get(name) for name in names] for row in rows]}
+            columns = list(dict.fromkeys(column for row in rows for column in row))
+            data = [[row.get(column) for column in columns] for row in rows]
+            client.log_dict(run, {"columns": columns, "data": data}, f"{name}.json")
 
 
 def _figures(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
