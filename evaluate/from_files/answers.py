@@ -65,6 +65,10 @@ from ..texts.by_model import TokenEncoder
 EXPECTED = ("expected_response", "expected_docs", "expected_facts", "conditions", "json_schema", "expected_files")
 USED = FIELDS - {"reference_contexts", "reference_passages", "metadata", "model", "prompt"}
 _ANSWER_FIELDS = ("query_id", "agent", "answer", "passages", "queries", "usage", "latency_s", "error")
+_OF_RUNS = ("query_id", "agent", "answer", "error")
+DEFAULT_AGENT = "answers"
+"""The agent of answers that name none."""
+
 _SAME = "its text, expected_response and whatever else is expected must be the same in every line"
 
 Row = tuple[Path, int, dict[str, Any], str]
@@ -225,12 +229,6 @@ def _all_owed(
     }
 
 
-DEFAULT_AGENT = "answers"
-"""The agent of answers that name none."""
-
-_FIELDS = ("query_id", "agent", "answer", "error")
-
-
 def of_experiment(workspace: Workspace) -> Consistency:
     """Write `consistency.json` from the answers, their further runs and what the evaluators gave both.
 
@@ -302,7 +300,7 @@ def of_files(paths: Sequence[Path], embedding: str) -> Consistency:
         if not rows:
             raise InputError("holds no answer", file=path)
         for number, value in rows:
-            answer, run = _answer(path, number, value, DEFAULT_AGENT, _FIELDS), value.get("run", 0)
+            answer, run = _answer(path, number, value, DEFAULT_AGENT, _OF_RUNS), value.get("run", 0)
             if type(run) is not int:
                 raise InputError("run is not a whole number", file=path, line=number)
             mine = runs.setdefault((place, run), {})
