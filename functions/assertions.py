@@ -21,8 +21,9 @@ from ragassay.evaluate.results import POINTS
 from ragassay.records import Assessment
 from ragassay.text import did_you_mean, listed, plain
 
-from .asking import Asking, Mode, ask, case_of, check_columns, current, evaluators_in, missing_of, rows_of
+from .asking import Asking, Mode, ask, case_of, check_columns, evaluators_in, missing_of, rows_of
 from .judges import check_one
+from .pytest_plugin import current
 from .whole_run import RunResults, read_results
 
 _CALLER = "assert_judged"

@@ -242,3 +242,27 @@ def test_a_module_loads_no_more_than_it_did():
             assert by and module not in allowed, f"{module} loads {package}"
             used |= {(package, one) for one in by}
     assert used == {(package, one) for package, names in LOADED_BY.items() for one in names}, "what loads it no more"
+
+
+LARGEST_MODULE, TOGETHER = 650, 450
+APART = {"retrieval/answer_queries.py", "synth/pdf/worker.py", "workbench/pages/worker.py"}
+"""A stage's declaration, read by runs that have nothing to do, does not load what runs it; a worker is a process."""
+
+
+def test_a_module_is_a_subject():
+    """None is too long, and none has its one importer beside it where both together would make one."""
+    lines = {module_of(path): len(path.read_text("utf-8").splitlines()) for path in MODULES}
+    assert {name for name, n in lines.items() if n > LARGEST_MODULE} == set()
+    importers: dict[str, set[str]] = {}
+    for path in MODULES:
+        for name in set(imports(path)) - {module_of(path)}:
+            importers.setdefault(name, set()).add(module_of(path))
+    split = set()
+    for path in MODULES:
+        mine, by = module_of(path), importers.get(module_of(path), set())
+        if path.name == "__init__.py" or len(by) != 1 or path.relative_to(ROOT).as_posix() in APART:
+            continue
+        (other,) = by
+        if mine.rpartition(".")[0] == other.rpartition(".")[0] and lines[mine] + lines[other] <= TOGETHER:
+            split.add((mine, other))
+    assert split == set()
