@@ -1082,7 +1082,7 @@ def gptscore_summarization_with_reference(
     *, rows: Rows, **asking: Unpack[_gptscore_summarization_with_reference],
 ) -> list[dict[str, Assessment]]: ...
 class _gptscore_summarization_without_reference(Asking, total=False):
-    aspects: Sequence[Literal['semantic_coverage', 'factuality', 'informativeness', 'coherence', 'relevance', 'fluency', 'consistency']]
+    aspects: Sequence[Literal['semantic_coverage', 'factuality', 'consistency', 'informativeness', 'coherence', 'relevance', 'fluency']]
 
 @overload
 def gptscore_summarization_without_reference(

@@ -165,10 +165,10 @@ def load_documents(name: str, folder: Path) -> list[Raw]:
     settings = folder / "experiment.toml"
     module, _, attribute = name.partition(":")
     with importable(folder):
-        loader = getattr(import_own(module, folder, f"loader {name}", settings), attribute, None)
+        loader: Any = getattr(import_own(module, folder, f"loader {name}", settings), attribute, None)
         try:
             loader = loader() if isinstance(loader, type) else loader
-            found = loader if hasattr(loader, "lazy_load") else loader(folder)
+            found: Any = loader if hasattr(loader, "lazy_load") else loader(folder)
             given = list(found.lazy_load() if hasattr(found, "lazy_load") else found)
         except (Exception, SystemExit) as error:
             problem = f"the loader {name} fails ({said(error)})"

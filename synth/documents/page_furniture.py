@@ -204,9 +204,9 @@ def _distances(pages: Mapping[int, Lines], at: int) -> set[int]:
         for printed, beside in _printed_numbers(page[at]) if page else ():
             words.setdefault(number - printed, []).append(beside)
     found = set()
-    for distance, beside in words.items():
-        fewest = max(FEWEST_WITH_WORDS if any(beside) else FEWEST, NUMBERED_SHARE * len(pages))
-        if len(beside) >= fewest and len(set(beside)) <= MOST_DISTINCT * len(beside):
+    for distance, said in words.items():
+        fewest = max(FEWEST_WITH_WORDS if any(said) else FEWEST, NUMBERED_SHARE * len(pages))
+        if len(said) >= fewest and len(set(said)) <= MOST_DISTINCT * len(said):
             found.add(distance)
     return found
 
