@@ -9,6 +9,7 @@ from support.results_folder import game
 
 from ragassay.errors import InputError
 from ragassay.evaluate.ratings.verdicts import Verdict, merge_verdicts, verdicts
+from ragassay.records import IDENTICAL
 
 
 def row(first, winner, *, a="bm25", b="knn", query="q1", judge="openai:j", probability=None):
@@ -213,3 +214,10 @@ def test_games_of_a_file_that_repeats_them_meet_in_their_order():
 def test_a_stranger_is_refused():
     with pytest.raises(InputError, match="'x', who judges 'a' against 'b' for query 'q', is not of the panel"):
         merge_verdicts(verdicts([game("q", "a", "b", "a", judge="x")]), PANEL)
+
+
+def test_answers_of_one_text_are_a_tie_that_was_not_asked_about_and_cannot_flip():
+    rows = [row(first, "tie").model_copy(update={"reason": IDENTICAL}) for first in ("a", "b")]
+    (made,) = verdicts(rows)
+    assert made.winner == "tie" and made.identical
+    assert made.flipped is None and made.lean is None, "it says nothing of the judge"
