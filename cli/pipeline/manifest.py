@@ -176,10 +176,9 @@ def _names(path: Path, root: Path) -> Iterator[str]:
         yield from ("/".join(path.parts[-count:]) for count in range(1, len(path.parts) + 1))
 
 
-# The file is written at most once a second and is gone when the run has ended; what a kill has left is told by the lock
-# of the results folder, which nobody holds then.
-
 EVERY_S = 1.0
+"""How often at most `progress.json` is written. It is gone when the run has ended; what a kill has left is told by the
+lock of the results folder, which nobody holds then."""
 MOST_ERRORS = 6
 """Different sentences on what failed that the file holds, the most frequent first."""
 KEPT_ERRORS = 1000

@@ -26,13 +26,12 @@ from ragassay.models.endpoint import provider_of
 from ragassay.records import Answer, Passage, Query
 from ragassay.text import plain
 
-# They take part through their files of answers. The replies there are read as those of the corpus folder are, so that
-# what was asked of a judge there is not asked again where prompt, text and settings are the same.
-
 
 def with_others(workspace: Workspace, folders: Sequence[Path]) -> Workspace:
     """With the agents of these results folders, one of ours having the folder's name behind its own.
 
+    They take part through their files of answers. The replies there are read as those of the corpus folder are, so that
+    what was asked of a judge there is not asked again where prompt, text and settings are the same.
     Raises InputError where a folder has no answers, or is the one that is written to.
     """
     for folder in folders:

@@ -1,4 +1,6 @@
-"""`ragassay agree`: how far judges agree with people, on plain files."""
+"""`ragassay agree`, `agree-systems` and `calibrate`: how far judges agree with people, whether two sets of labels put
+systems in one order, and what a judge's thresholds are worth.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +35,11 @@ from ..terminal import (
 
 if TYPE_CHECKING:
     from ragassay.evaluate.agreement.agree import Agreement, PairAgreement
+    from ragassay.evaluate.agreement.calibrate import Calibration
+    from ragassay.evaluate.agreement.label_tables import Ratings
+    from ragassay.evaluate.agreement.scored import Scored
+    from ragassay.evaluate.agreement.systems import SystemsAgreement
+    from ragassay.records import Figure
 
 _WHOLE = ("kappa", "kappa(quadratic)", "off_by_one", "tau_b", "rho")
 _AT_THRESHOLD = ("kappa", "balanced_accuracy", "accuracy", "tau_b")
@@ -81,10 +88,6 @@ def _thresholds(pair: PairAgreement) -> list[str]:
     start, end = "kappa(rel=", ")"
     return [name.removeprefix(start).removesuffix(end) for name in pair.figures if name.startswith(start)]
 
-
-if TYPE_CHECKING:
-    from ragassay.evaluate.agreement.agree import Agreement, PairAgreement
-    from ragassay.evaluate.agreement.label_tables import Ratings
 
 JUDGED = ("relevance.jsonl", "pointwise.jsonl", "games.jsonl")
 """What a results folder has of a judge."""
@@ -291,10 +294,6 @@ def _print_pair(pair: PairAgreement, before: str, clusters: str) -> None:
         print_table("rows: people's label, columns: the judge's", (pair.human, *pair.confusion.labels), rows)
 
 
-if TYPE_CHECKING:
-    from ragassay.evaluate.agreement.systems import SystemsAgreement
-
-
 def add_agree_systems(verb: argparse.ArgumentParser) -> None:
     """Its options."""
     verb.add_argument("--qrels", action="append", type=path_of, metavar="FILE", help="qrels, TREC or BEIR; given twice")
@@ -376,11 +375,6 @@ def _print_scores(found: SystemsAgreement, title: str) -> None:
     rows = [(name, f"{a:.4f}", f"{b:.4f}") for name, (a, b) in found.scores.items()]
     print_table(title, ("", found.first, found.second), rows)
 
-
-if TYPE_CHECKING:
-    from ragassay.evaluate.agreement.calibrate import Calibration
-    from ragassay.evaluate.agreement.scored import Scored
-    from ragassay.records import Figure
 
 _MODES = "needs CORPUS, or --labels FILE with --judgments FILE, or --labels FILE with --human COL and --judge COL"
 

@@ -1,4 +1,6 @@
-"""`ragassay import`: what another tool wrote, as a folder that the other verbs take."""
+"""`ragassay import`, `export` and `archive`: a folder that the other verbs take of what another tool wrote, a run as
+another tool's files, and a run in one file for auditors.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +30,6 @@ from ragassay.text import plain, without_keys
 
 from ..terminal import add_corpus, path_of
 
-# The same run gives the same bytes. Left out are caches (`replies/`, `requests/`, `batches/`, embeddings), the
-# passages' index, locks and links. What looks like a key, a token or a password is blanked, and the digests' file says
-# where.
-
 LEFT_OUT = frozenset(
     ("replies", "requests", "batches", "batch-requests", "embeddings", "rerank-scores", "server-calls", "screening")
 )
@@ -45,7 +43,13 @@ _PROMPTS = ("synth", "retrieval", "evaluate")
 
 
 def write_archive(results: Path, corpus: Path | None, out: Path) -> list[str]:
-    """The names in the archive. Raises InputError where `out` stands in the results folder or cannot be written."""
+    """The names in the archive; the same run gives the same bytes.
+
+    Left out are caches (`LEFT_OUT`), the passages' index, locks and links. What looks like a key, a token or a password
+    is blanked, and the digests' file says where.
+
+    Raises InputError where `out` stands in the results folder or cannot be written.
+    """
     if out.resolve().is_relative_to(results.resolve()):
         raise InputError("--out is in the results folder", file=out, remedy="name a file elsewhere")
     if corpus is not None and not (corpus / "experiment.toml").is_file():

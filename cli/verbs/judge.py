@@ -1,4 +1,4 @@
-"""`ragassay judge`: the stage on CORPUS, or evaluators on files of anybody's."""
+"""`ragassay judge`, the stage on CORPUS or evaluators on files of anybody's; and `judges`, which lists these."""
 
 from __future__ import annotations
 

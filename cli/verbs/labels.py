@@ -1,4 +1,6 @@
-"""`ragassay replies FILE CORPUS`: take replies in, after checking every line and whose request it answers."""
+"""`ragassay replies` and `label-sheet`: what others answer is taken in, a model's replies and people's labels, after
+every line is checked and whose request or item it answers.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,7 @@ from ragassay.text import did_you_mean
 from ..terminal import add_corpus, path_of, print_notes
 
 if TYPE_CHECKING:
+    from ragassay.calls.reply_cache import Stored
     from ragassay.experiment.workspace import Workspace
 
 
@@ -85,11 +88,6 @@ def _left_out(workspace: Workspace) -> list[str]:
 
     queries = read_records(workspace.queries, Query)
     return left_out(len(queries) - len(originals(queries)))
-
-
-if TYPE_CHECKING:
-    from ragassay.calls.reply_cache import Stored
-    from ragassay.experiment.workspace import Workspace
 
 
 def add_replies(verb: argparse.ArgumentParser) -> None:

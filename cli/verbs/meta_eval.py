@@ -28,8 +28,11 @@ from ..terminal import (
 )
 
 if TYPE_CHECKING:
-    from ragassay.evaluate.agreement.meta_eval import MetaEvaluation
-    from ragassay.records import Figure
+    from ragassay.evaluate.agreement.labelled_sets import LabelledSet
+    from ragassay.evaluate.agreement.meta_eval import CrossTable, MetaEvaluation, Relevant
+    from ragassay.evaluate.judging.engine.evaluator import Evaluator
+    from ragassay.experiment.workspace import Workspace
+    from ragassay.records import Assessment, Figure
 
 SHOWN = ("precision", "precision_at_set_share", "recall", "f1", "kappa")
 """The figures of the table, the second where there is one, besides off-by-one accuracy of grades; --json has all."""
@@ -96,13 +99,6 @@ def _named(one: MetaEvaluation, found: Sequence[MetaEvaluation]) -> str:
 def _two_lines(figure: Figure) -> str:
     return f"{value_of(figure, '.3f')}\n{interval_of(figure, '.3f')}"
 
-
-if TYPE_CHECKING:
-    from ragassay.evaluate.agreement.labelled_sets import LabelledSet
-    from ragassay.evaluate.agreement.meta_eval import CrossTable, MetaEvaluation, Relevant
-    from ragassay.evaluate.judging.engine.evaluator import Evaluator
-    from ragassay.experiment.workspace import Workspace
-    from ragassay.records import Assessment
 
 _DEFAULT_WORK = Path("results") / "meta-eval"
 

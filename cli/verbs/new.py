@@ -1,4 +1,6 @@
-"""`ragassay new CORPUS a.pdf b.md …`: a corpus folder with a commented experiment.toml for models in reach or named."""
+"""`ragassay new CORPUS a.pdf b.md …`, a corpus folder with a commented experiment.toml for models in reach or named;
+and `ragassay model fetch`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ragassay run CORPUS`: every stage that is not up to date."""
+"""`ragassay run` and `demo`, the stages one by one, `plan`, and what makes a shell complete them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ragassay score`: a TREC run against qrels."""
+"""`ragassay score`, `rate`, `plot`, `consistency` and `gate`: figures of files or of finished runs."""
 
 from __future__ import annotations
 

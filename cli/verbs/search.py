@@ -1,4 +1,6 @@
-"""`ragassay search`: rank the passages of any BEIR folder."""
+"""`ragassay search` and `opensearch`: the passages of a BEIR folder or a TREC collection ranked, and the indexes that a
+server holds of ours.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +15,8 @@ from ..terminal import path_of
 
 if TYPE_CHECKING:
     from ragassay.experiment.settings import OpenSearchSettings
+    from ragassay.retrieval.engines import Engine
+    from ragassay.retrieval.rankers.bm25 import Lexical
 
 
 def add_server(options: argparse._ActionsContainer) -> None:
@@ -74,10 +78,6 @@ def run_opensearch(options: argparse.Namespace) -> int:
         print(f"removed {plain(name)}")
     return 0
 
-
-if TYPE_CHECKING:
-    from ragassay.retrieval.engines import Engine
-    from ragassay.retrieval.rankers.bm25 import Lexical
 
 _QUERIES = "queries.jsonl (BEIR), lines of id, tab and text, or TREC topics (<top>)"
 

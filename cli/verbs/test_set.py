@@ -17,9 +17,22 @@ from ragassay.text import plain
 from ..terminal import add_corpus, add_json, interval_of, path_of, print_json, print_table, value_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from ragassay.calls.caller import Caller
+    from ragassay.experiment.workspace import Workspace
     from ragassay.records import Figure
     from ragassay.synth.checking.test_set import Checked, Covered, Finding, Overlaps
+    from ragassay.synth.perturbing.perturb import Perturbed
     from ragassay.synth.questions.reject import Embed
+
+    from ..pipeline.plan import Pace, Row
+
+    Made = Callable[[Caller | None], Perturbed]
+    from ragassay.evaluate.validity.questions import Reading
+    from ragassay.evaluate.validity.records import Validity
+    from ragassay.synth.choosing.features import Passages
 
 SHOWN = 3
 """Findings of each fault in the terminal; --json and --out have all."""
@@ -171,19 +184,6 @@ def _covered(covered: Covered) -> str:
     return f"{covered.asked} of {covered.of}"
 
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from ragassay.calls.caller import Caller
-    from ragassay.experiment.workspace import Workspace
-    from ragassay.synth.perturbing.perturb import Perturbed
-
-    from ..pipeline.plan import Pace, Row
-
-    Made = Callable[[Caller | None], Perturbed]
-
-
 def add_perturb(verb: argparse.ArgumentParser) -> None:
     """Its options."""
     verb.add_argument("queries", type=path_of, metavar="QUERIES", help="BEIR's queries.jsonl, or a folder with one")
@@ -294,14 +294,6 @@ def _print_perturbed(made: Perturbed, kinds: tuple[str, ...], options: argparse.
             told = plain(made.errors[kind])
             print(f"note: {kind}: {failed} of {n} questions have none, the first since {told}", file=sys.stderr)
     print(f"{options.out}: {n} questions and {len(made.queries) - n} perturbed ones")
-
-
-if TYPE_CHECKING:
-    from ragassay.evaluate.validity.questions import Reading
-    from ragassay.evaluate.validity.records import Validity
-    from ragassay.experiment.workspace import Workspace
-    from ragassay.records import Figure
-    from ragassay.synth.choosing.features import Passages
 
 
 def add_validity(verb: argparse.ArgumentParser) -> None:

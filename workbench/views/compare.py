@@ -47,10 +47,9 @@ from ..moved import (
 )
 from . import View
 
-# Passages are held against each other by document and character offsets, so that other chunking compares. Offsets count
-# in a document's text as it was read: a document that the runs read otherwise is not compared.
-
 _SPANS = "SELECT passage, doc, first, stop FROM spans"
+"""Passages are held against each other by document and offsets in characters, so that other chunking compares. Offsets
+count in a document's text as it was read: a document that the runs read otherwise is not compared."""
 
 FEW = 100
 """Queries up to which only their own rows are read."""
