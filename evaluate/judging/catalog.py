@@ -7,18 +7,16 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
-from importlib import import_module
 from inspect import isabstract
 from itertools import chain
 from math import isinf
 from pathlib import Path
-from pkgutil import walk_packages
 from typing import Any
 
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.experiment.plugins import brought_by, import_own, importable, names_of, plugin
+from ragassay.experiment.plugins import brought_by, classes_in, import_own, importable, names_of, plugin
 from ragassay.experiment.settings import EvaluateSettings
 from ragassay.experiment.tables import NO_MODEL
 from ragassay.experiment.workspace import Workspace
@@ -46,11 +44,8 @@ def built_in() -> dict[str, type[Evaluator]]:
     They are the classes of the modules under `judges` that have a name and a family (whose method it is) of their own,
     family by family, each by its `place`, those that name none last.
     """
-    kinds: list[type[Evaluator]] = []
-    for module in walk_packages(judges.__path__, f"{judges.__name__}."):
-        for kind in vars(import_module(module.name)).values():
-            if isinstance(kind, type) and issubclass(kind, Evaluator) and kind.__module__ == module.name:
-                kinds += [kind] if "name" in vars(kind) and kind.family != OWN and not isabstract(kind) else []
+    there = classes_in(judges.__name__, Evaluator)  # type: ignore[type-abstract]
+    kinds = [kind for kind in there if "name" in vars(kind) and kind.family != OWN and not isabstract(kind)]
     if twice := [name for name, number in Counter(kind.name for kind in kinds).items() if number > 1]:
         raise ValueError(f"two of our judges are named {twice[0]}")
     kinds.sort(key=lambda kind: kind.place)

@@ -11,13 +11,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
-from pathlib import Path
-from pkgutil import iter_modules
 from typing import Any, ClassVar, Self
 
 from ragassay.errors import InputError
-from ragassay.experiment.plugins import brought_by, names_of, plugin, said
+from ragassay.experiment.plugins import brought_by, classes_in, names_of, plugin, said
 from ragassay.files import Qrels
 from ragassay.records import Passage
 from ragassay.text import did_you_mean, listed, plain
@@ -128,11 +125,8 @@ class Measure:
 @cache
 def built_in() -> tuple[type[Measure], ...]:
     """The classes of this folder; those without a name, which take whatever some library knows, last."""
-    names = sorted(one.name for one in iter_modules([str(Path(__file__).parent)]))
-    modules = [import_module(f".{name}", __package__) for name in names]
-    there = [one for module in modules for one in vars(module).values() if isinstance(one, type)]
-    kinds = [one for one in there if issubclass(one, Measure) and one is not Measure]
-    return tuple(sorted(dict.fromkeys(kinds), key=lambda kind: not kind.name))
+    kinds = classes_in(__name__.rpartition(".")[0], Measure)
+    return tuple(sorted(kinds, key=lambda kind: not kind.name))
 
 
 def known(spelling: str) -> Measure | None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
-import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +17,7 @@ from pydantic import ValidationError
 
 from ragassay.calls.served import Failed as Failed
 from ragassay.errors import InputError
-from ragassay.experiment.plugins import brought_by, names_of, plugin
+from ragassay.experiment.plugins import brought_by, classes_in, names_of, plugin
 from ragassay.files import check_record, first_problem
 from ragassay.records import Passage
 from ragassay.text import did_you_mean, plain
@@ -137,12 +135,8 @@ def brought(kinds: Iterable[str]) -> dict[str, str]:
 @cache
 def _ours() -> Mapping[str, type[Ranker]]:
     """Every class of this folder that has a name, by it."""
-    package = __name__.rpartition(".")[0]
-    modules = [
-        importlib.import_module(f"{package}.{one.name}") for one in pkgutil.iter_modules([Path(__file__).parent])
-    ]
-    classes = [one for module in modules for one in vars(module).values() if isinstance(one, type)]
-    return {one.name: one for one in classes if issubclass(one, Ranker) and one.name and "name" in vars(one)}
+    classes = classes_in(__name__.rpartition(".")[0], Ranker)  # type: ignore[type-abstract]
+    return {one.name: one for one in classes if one.name and "name" in vars(one)}
 
 
 class QueriesFailed(Exception):

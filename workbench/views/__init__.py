@@ -7,13 +7,11 @@ point of the group `ragassay.views`, which names such a class.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Any, ClassVar
 
 from ragassay.errors import InputError
-from ragassay.experiment.plugins import plugins
+from ragassay.experiment.plugins import classes_in, plugins
 from ragassay.text import plain
 
 Route = tuple[str, Callable[..., Any], Sequence[str]]
@@ -34,13 +32,7 @@ class View:
 
 def views() -> tuple[type[View], ...]:
     """All of them, in the order of the menu. Raises InputError where another package's cannot be used."""
-    ours = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
-    found = [
-        one
-        for module in ours
-        for one in vars(module).values()
-        if isinstance(one, type) and issubclass(one, View) and one.__module__ == module.__name__
-    ]
+    found = classes_in(__name__, View)
     for name, theirs in plugins("views", View).items():
         if any(theirs.name == one.name for one in found):
             problem = f"the view '{plain(name)}' has the name '{plain(theirs.name)}', which another view has"
