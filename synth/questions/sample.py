@@ -138,6 +138,11 @@ def sample_queries(pool: Sequence[Query], quota: Mapping[str, int], seed: int) -
     return draw.taken
 
 
+def documents_covered(pool: Sequence[Query], quota: Mapping[str, int], seed: int) -> dict[str, str]:
+    """As many documents as the quotas allow to ask about, each with the model that asks."""
+    return _Draw(pool, quota, seed).cover()
+
+
 class _Draw:
     """The queries still to be had of each model and section, and how often each was asked about."""
 
