@@ -11,7 +11,6 @@ from support.made_up_results.page import Page
 from support.results_folder import answer, assessment, results_folder
 from support.workbench import browsing
 
-from ragassay.cli import main
 from ragassay.evaluate.compare import compare
 from ragassay.evaluate.report.page import report
 from ragassay.evaluate.statistics.sign_flip import flip_p
@@ -117,13 +116,6 @@ def test_the_workbench_says_what_the_report_says(workspace: Workspace) -> None:
     (column,) = re.findall(r"<title>q5: .*?</a>", page)
     shades = {row: shade for shade, row in re.findall(r'class="(h.)" d="M\d+ (\d)', column)}
     assert shades == {"0": "h8", "1": "h0"}, "of fluent the best, of garbled the worst there is"
-
-
-def test_the_gate_compares_what_has_no_upper_end(workspace: Workspace, capsys: pytest.CaptureFixture[str]) -> None:
-    options = [str(workspace.results), "--baseline", str(workspace.results), "--measure", "perplexity"]
-    assert main(["gate", *options]) == 0
-    rows = [line for line in capsys.readouterr().out.splitlines() if "| perplexity (lower is better) |" in line]
-    assert len(rows) == 2 and all(row.endswith("| not worse |") for row in rows)
 
 
 def test_whole_numbers_of_any_size_are_tested_without_their_whole_distribution() -> None:

@@ -44,44 +44,17 @@ def test_the_verdict_says_how_sure_it_is(tmp_path, winner, n, sentence):
     assert results.verdict.decided == sentence.startswith("Choose")
 
 
-@pytest.mark.parametrize("sections", [1, 3, 5])
-def test_many_queries_from_few_sections_do_not_make_a_choice_sure(tmp_path, sections):
-    made = Made(tmp_path, n=30, setup=experiment(["bm25"]))
-    made.queries = [
-        q.model_copy(update={"metadata": {"section": f"s{i % sections}"}}) for i, q in enumerate(made.queries)
-    ]
-    made.winners = dict.fromkeys(made.winners, "a")
-    made.write()
-    verdict = made.compare().verdict
-    assert verdict.leader == "bm25-rag" and not verdict.decided
-
-
 def test_a_sure_choice_of_two_is_one_that_the_sign_test_makes(tmp_path):
     """Of 12 queries without ties, 10 is the fewest that a two-sided sign test calls significant at 5% (p = 0.039)."""
     assert not two(tmp_path / "9", lambda i: "a" if i < 9 else "b", 12).verdict.decided
     assert two(tmp_path / "11", lambda i: "a" if i < 11 else "b", 12).verdict.decided
 
 
-@pytest.mark.parametrize(("sections", "words"), [(1, "one section"), (4, "4 sections")])
+@pytest.mark.parametrize(("sections", "words"), [(1, "one section"), (5, "5 sections")])
 def test_many_queries_of_few_sections_are_few(tmp_path, sections, words):
     verdict = two(tmp_path, lambda i: "a", 12, sections).verdict
     assert not verdict.decided
     assert verdict.sentence == f"bm25-rag leads, but these 12 queries come from {words}, too few to be sure."
-
-
-def test_a_leader_is_decided_where_each_of_its_pairs_is_told(tmp_path):
-    made = Made(tmp_path, n=12)
-    made.queries = [Query(id=q.id, text="?") for q in made.queries]
-    made.winners = {key: "a" if key[1] != "knn-rag" or int(key[0][1:]) % 2 else "b" for key in made.winners}
-    made.write()
-    results = made.compare()
-    rows = [
-        row
-        for row in results.comparisons
-        if row.measure == "points" and results.verdict.leader in (row.agent_a, row.agent_b)
-    ]
-    assert results.verdict.leader is not None
-    assert all(row.verdict == "better" for row in rows) == results.verdict.decided
 
 
 def test_of_a_judge_that_says_whoever_is_shown_first_nobody_leads(tmp_path):

@@ -283,13 +283,6 @@ def test_yes_or_no_is_a_setting(tmp_path):
     assert read_qrels(space.qrels)["q1"] == {"p1": 2, "p2": 0, "p3": 0}
 
 
-def test_adaptive_games_are_in_both_orders(tmp_path):
-    space = workspace(tmp_path, all_answers(), games="adaptive")
-    make_judgments(space, Scripted(fair))
-    found = verdicts(read_records(space.games, Game))
-    assert len(found) == 6 and all(v.n_orders == 2 for v in found)  # of three agents each meets both others
-
-
 def test_the_plumbing_model_is_called_worthless(tmp_path):
     space = workspace(tmp_path, all_answers(), model="local:smollm2-135m", mode="label")
     assert "worthless" in make_judgments(space, Scripted(fair)).notices[0]

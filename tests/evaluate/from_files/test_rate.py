@@ -126,13 +126,6 @@ def test_bad_sections_are_one_sentence(verb, text: str | None, says: str, capsys
     assert said.startswith("ragassay: ") and says in said and "\n" not in said
 
 
-def test_the_one_query_that_is_lacking_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    write_run()
-    write_queries({f"q{n:02}": "s" for n in range(12) if n != 7})
-    assert score("--sections", "queries.jsonl") == 2
-    assert "queries.jsonl: lacks 1 query of qrels: 'q07'; add" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("method", ["bradley-terry", "elo"])
 def test_rate_says_who_leads_whether_that_is_decided_who_may_be_the_best_and_what_it_may_lose(
     method: str, capsys: pytest.CaptureFixture[str]
@@ -168,13 +161,6 @@ def test_rate_of_games_without_a_verdict_has_no_leader(capsys: pytest.CaptureFix
     told = out["verdict"]
     assert (told["leader"], told["decided"], told["possible_best"], told["expected_loss"]) == (None, False, [], None)
     assert told["sentence"] == "Nothing can be said about which agent answers best: all 1 games failed."
-
-
-def test_rate_prints_who_may_be_the_best(capsys: pytest.CaptureFixture[str]) -> None:
-    write_games()
-    assert main(["rate", "--games", "games", "--bootstrap", "300"]) == 0
-    out = " ".join(capsys.readouterr().out.split())
-    assert "A leads, but is not told from B with these" in out
 
 
 GAMES = [("q1", "x", "y", "a"), ("q2", "y", "x", "b"), ("q3", "x", "z", "tie"), ("q4", "z", "y", "b")] * 2
@@ -306,7 +292,6 @@ def test_a_label_given_twice_alike_is_one_label(capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        (json.dumps(GAME | {"agent_b": "A"}), "games:1: agent 'A' plays itself"),
         (json.dumps(GAME | {"agent_a": ""}), "games:1: agent_a"),
         (json.dumps(GAME | {"probability": float("nan")}), "games:1: probability"),
         (json.dumps(GAME | {"probability": 5}), "games:1: probability"),
@@ -329,7 +314,7 @@ def test_rate_says_how_sure_the_order_is(capsys: pytest.CaptureFixture[str]):
     write_lines(Path("games"), games)
     assert main(["rate", "--games", "games", "--bootstrap", "100"]) == 0
     shown = capsys.readouterr().out
-    assert "P(best)" in shown and "1 to 3" in shown
+    assert "P(best)" in shown and "1 to 3" in shown and "9 queries" in shown
     assert "1 of 1 triples of agents run in a circle" in shown
 
 
@@ -346,9 +331,11 @@ def test_score_says_which_queries_are_scored_0_for_want_of_a_ranking(capsys: pyt
         ["--seed", "-1"],
         ["--k-factor", "1e308"],
         ["--k-factor", "nan"],
+        ["--k-factor", "0"],
         ["--initial", "1e308"],
         ["--tournaments", "1000000000000"],
         ["--bootstrap", "1000000000000"],
+        ["--bootstrap", "5"],
     ],
 )
 @pytest.mark.parametrize("method", ["elo", "bradley-terry"])

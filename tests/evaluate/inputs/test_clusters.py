@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.evaluate.inputs.clusters import ALONE, Clusters, by_source, clusters_of_rows, writer
+from ragassay.evaluate.inputs.clusters import ALONE, Clusters, by_source, clusters_of_rows, source_clusters, writer
 from ragassay.records import Query
 
 SOME = Clusters.named(["q3", "q1", "q2"], ["section b", "section a", "section b"])
@@ -67,3 +67,31 @@ def test_the_test_set_in_two():
     assert found.real == ("q0", "q3") and found.written == ("q1", "q2", "q4") and found.both
     assert found.told() == "2 are real and 3 written"
     assert not by_source(queries[1:3]).both
+
+
+def test_a_query_without_a_section_is_its_own():
+    rows = [
+        {"section": "s1", "doc": "a"},
+        {"section": "s1", "doc": "a"},
+        {"section": "s1", "doc": "b"},
+        {},
+        {"doc": "a"},
+    ]
+    queries = [Query(id=f"q{n}", text="?", metadata=metadata) for n, metadata in enumerate(rows)]
+    found = source_clusters(queries)
+    assert len(found.names) == 4 and found.number("q0") == found.number("q1")
+    some = found.of(["q1", "x", "q0"])
+    assert some.queries == ("q1", "x", "q0") and some.sizes.tolist() in ([2, 1], [1, 2])
+    assert some.numbers[0] == some.numbers[2] != some.numbers[1]
+
+
+def test_queries_of_one_text_go_together_and_with_them_all_of_their_sections():
+    rows = [("a", "s1"), ("b", "s1"), ("B ", "s2"), ("c", "s2"), ("d", None), ("  D", None), ("e", None), ("f", "s3")]
+    queries = [
+        Query(id=f"q{n}", text=text, metadata={"section": section} if section else {})
+        for n, (text, section) in enumerate(rows)
+    ]
+    found = source_clusters(queries)
+    together = [found.number(query.id) for query in queries]
+    assert [together.index(number) for number in together] == [0, 0, 0, 0, 4, 4, 6, 7]
+    assert len(source_clusters(queries, by_text=False).names) == 6

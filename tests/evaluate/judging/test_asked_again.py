@@ -71,15 +71,6 @@ def test_a_part_is_asked_again_word_for_word_in_batches_of_its_own(tmp_path):
     assert outcome.n_records == 6 + 36 + 12 + len(rows)
 
 
-def test_the_same_part_is_drawn_whenever_it_is_drawn(tmp_path):
-    drawn = []
-    for name in ("one", "two"):
-        space = workspace(tmp_path / name, all_answers(), repeats=1, repeat_share=0.3)
-        judged(space)
-        drawn.append(space.repeats.read_bytes())
-    assert drawn[0] == drawn[1]
-
-
 def test_a_repeat_that_failed_is_an_error_record(tmp_path):
     def say(label, text):
         return Reply(error="timed out") if "repeat" in label else fair(label, text)

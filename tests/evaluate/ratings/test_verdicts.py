@@ -99,15 +99,6 @@ def test_a_repeated_game_is_a_verdict_of_its_own():
     assert [v.winner for v in verdicts(rows)] == ["a", "b"]
 
 
-def test_an_agent_that_plays_itself_is_refused():
-    with pytest.raises(InputError, match="plays itself"):
-        verdicts([row("a", "a", b="bm25")])
-
-
-def test_no_games_no_verdicts():
-    assert verdicts([]) == []
-
-
 probabilities = st.none() | st.floats(0, 1)
 game_rows = st.builds(
     row,

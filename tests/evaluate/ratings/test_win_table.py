@@ -10,7 +10,6 @@ import pytest
 from support.places import DATA
 from support.results_folder import game
 
-from ragassay.evaluate.audit.taste import audit_length
 from ragassay.evaluate.ratings import bradley_terry, elo
 from ragassay.evaluate.ratings.verdicts import Verdict, verdicts
 from ragassay.evaluate.ratings.win_table import contests, first_shown_wins, flip_rate, win_rate, win_rate_by_query, wins
@@ -154,15 +153,6 @@ def test_elo_moves_by_so_many_k():
     assert table.game_weights().tolist() == [2, 1, 1, 1, 1]
     first = elo.play(table, np.array([[0]]), 16, 500)[0]
     assert first.tolist() == pytest.approx([516, 484, 500])
-
-
-def test_length_control_without_the_term_is_the_fit_of_equal_pairs():
-    found = met("x", "y", "aabt") + met("x", "z", "abaabbttabab") + met("y", "z", "abt")
-    lengths = {(query, agent): 10 + 7 * n % 5 + len(query) for query in FEW for n, agent in enumerate("xyz")}
-    lengths |= {(query, "x"): 10 + 3 * n % 7 for n, query in enumerate(FEW)}
-    plain = audit_length(found, lengths, "xyz", FEW_DRAWS)[1].plain
-    fit = bradley_terry.rate(contests(found, "xyz", FEW), FEW_DRAWS, ties="half").figures
-    assert [plain[a].value for a in "xyz"] == pytest.approx([fit[a].value for a in "xyz"], abs=1e-3)
 
 
 def table_5(n_experiments: int, n_queries: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

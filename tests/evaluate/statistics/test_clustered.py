@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import t
 
-from ragassay.evaluate.inputs.clusters import Clusters, clusters_of_rows, source_clusters
+from ragassay.evaluate.inputs.clusters import Clusters, clusters_of_rows
 from ragassay.evaluate.statistics.clustered import degrees_of_freedom, effective_queries, estimate, intervals
 from ragassay.evaluate.statistics.resamples import resamples
-from ragassay.records import Query
 
 
 def together(cluster):
@@ -71,13 +70,6 @@ def test_an_interval_within_limits_holds_the_mean_has_width_and_stays_inside(val
     assert 0 <= low <= value + 1e-12 and value - 1e-12 <= high <= 1 and high - low > 1e-3
 
 
-def test_turning_the_scale_round_turns_the_interval_round():
-    scores = np.array([1.0, 1, 1, 0.5, 1, 0, 1, 1, 1, 1])
-    _, low, high = intervals(scores, np.ones(10), together(np.arange(10)), (0.0, 1.0))
-    _, other_low, other_high = intervals(1 - scores, np.ones(10), together(np.arange(10)), (0.0, 1.0))
-    assert (low, high) == (pytest.approx(1 - other_high), pytest.approx(1 - other_low))
-
-
 def test_where_all_that_differs_differs_the_same_way_the_far_end_is_the_logit_scales():
     """Three of twenty queries are won: as a share, p = .15 with s / sqrt(n), on the logit scale by the delta method."""
     gaps = np.repeat([1.0, 0.0], [3, 17])
@@ -122,34 +114,6 @@ def test_sections_are_drawn_whole():
         own = [at[name] for name in names if sections.get(name) == sections[first]]
         assert all(np.array_equal(draws.weights[:, own[0]], draws.weights[:, index]) for index in own)
     assert draws.units(12) == 6 and draws.tail(12) == resamples("abcdef", 100, 7).tail(6)
-
-
-def test_a_query_without_a_section_is_its_own():
-    rows = [
-        {"section": "s1", "doc": "a"},
-        {"section": "s1", "doc": "a"},
-        {"section": "s1", "doc": "b"},
-        {},
-        {"doc": "a"},
-    ]
-    queries = [Query(id=f"q{n}", text="?", metadata=metadata) for n, metadata in enumerate(rows)]
-    found = source_clusters(queries)
-    assert len(found.names) == 4 and found.number("q0") == found.number("q1")
-    some = found.of(["q1", "x", "q0"])
-    assert some.queries == ("q1", "x", "q0") and some.sizes.tolist() in ([2, 1], [1, 2])
-    assert some.numbers[0] == some.numbers[2] != some.numbers[1]
-
-
-def test_queries_of_one_text_go_together_and_with_them_all_of_their_sections():
-    rows = [("a", "s1"), ("b", "s1"), ("B ", "s2"), ("c", "s2"), ("d", None), ("  D", None), ("e", None), ("f", "s3")]
-    queries = [
-        Query(id=f"q{n}", text=text, metadata={"section": section} if section else {})
-        for n, (text, section) in enumerate(rows)
-    ]
-    found = source_clusters(queries)
-    together = [found.number(query.id) for query in queries]
-    assert [together.index(number) for number in together] == [0, 0, 0, 0, 4, 4, 6, 7]
-    assert len(source_clusters(queries, by_text=False).names) == 6
 
 
 def test_in_the_middle_a_means_interval_is_students_on_the_logit_scale():

@@ -62,16 +62,6 @@ def test_the_interval_is_students_at_the_ladders_level():
     assert found.low == pytest.approx(np.where(found.told, np.maximum(low, 0), np.minimum(low, 0)))
 
 
-def test_a_step_down_is_less_strict_than_bonferroni_and_stricter_than_each_test_alone():
-    rng = np.random.default_rng(6)
-    counts = np.zeros(3)
-    for _ in range(100):
-        values = ranked(rng.normal(0.5 - 0.03 * np.arange(6)[:, None], 0.1, (6, 40)))
-        found = holm_from_leader(values, alone(40), 7)
-        counts += [(found.p <= LEVEL / 5).sum(), found.told.sum(), (found.p <= LEVEL / 2).sum()]
-    assert counts[0] < counts[1] < counts[2]
-
-
 def test_what_failed_counts_against_the_leader():
     rng = np.random.default_rng(4)
     other = rng.uniform(0.3, 0.7, 30)

@@ -123,6 +123,13 @@ def test_what_is_added_is_embedded_at_once(tmp_path, monkeypatch) -> None:
     assert batches == [["a busy wait", "sei", "the header"]]
 
 
+def test_the_stretches_of_a_long_text_weigh_as_their_tokens(tmp_path) -> None:
+    texts = Embedded(tiny_models.sentence_model(tmp_path))  # it reads 64 tokens, 60 of them the text's
+    first, second = " ".join(["busy"] * 60), " ".join(["sei"] * 12)
+    one, two = (row / np.linalg.norm(row) for row in texts.model.encode([first, second]))
+    assert texts.vector(f"{first} {second}") / 72 == pytest.approx((60 * one + 12 * two) / 72, abs=1e-5)
+
+
 def test_a_model_is_shared_by_name() -> None:
     models = Embeddings()
     assert models.of("one") is models.of("one") and models.of("one") is not models.of("two")

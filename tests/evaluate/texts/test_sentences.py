@@ -99,7 +99,7 @@ def test_every_letter_is_in_exactly_one_sentence(text):
     [
         ("It is in delay.h [1].", (1,), "It is in delay.h."),
         ("So it is. [2][4]", (2, 4), "So it is."),
-        ("So [1, 3; 2] and [2-4] say [1].", (1, 3, 2, 4), "So and say."),
+        ("So [1, 3; 2] and [2-5] say [1].", (1, 3, 2, 4, 5), "So and say."),
         ("Of [0] and [99].", (0, 99), "Of and."),
         ("Since [1999] `a[1]` is 1.", (), "Since [1999] `a[1]` is 1."),
         ("```c\nx[1] = 2;\n``` [3]", (3,), "```c\nx[1] = 2;\n```"),

@@ -57,11 +57,11 @@ def _number(value: float, digits: int) -> str:
 
 def _says(cell: str, figure: Figure, digits: int, times: int = 1, sign: str = "", *, said: str = "") -> None:
     """said: the heading, or what stands by the table, where n may be said once for all that it is the same for."""
-    told, wanted, n = " ".join(cell.split()), words(figure, digits, times, sign), f"n {figure['n']:,}"
+    told, wanted, n = " ".join(cell.split()).lstrip("$"), words(figure, digits, times, sign), f"n {figure['n']:,}"
     if figure["value"] is None and told != wanted:
         assert told.startswith(DASH) and f"{figure['n_failed']:,} failed" in told, (told, wanted)
         return
-    once = n in " ".join(said.split()) and not figure["n_failed"]
+    once = n in " ".join(said.split())
     assert told == wanted or (once and told == wanted.replace(f" {n}", "", 1)), (told, wanted)
 
 
@@ -87,12 +87,14 @@ def _ranking(page: Page, results: dict[str, Any], agent: str) -> None:
     row = _row(page, "retrieval", agent)
     for cell, head, figure in zip(row.cells[1:], row.heads[1:], results["retrieval"][agent].values(), strict=True):
         _says(cell, figure, 3, said=head)
-    low, high = results["rating_detail"]["ranks"].get(agent, ("", ""))
-    assert _row(page, "ratings", agent).cells[-1].strip() == (f"{low}" if low == high else f"{low}–{high}") or low == ""
-    for number, (kind, digits, times) in enumerate((("points", 1, 100), ("bradley_terry", 0, 1))):
-        shown = " ".join(_row(page, "ratings", agent, number).cells[-2 if number == 0 else -1].split())
-        assert words(results[kind][agent], digits, times).startswith(shown) and shown
-    folded = _row(page, "ratings", agent, 2)
+    if detail := results["rating_detail"]:
+        low, high = detail["ranks"].get(agent, ("", ""))
+        ranks = _row(page, "ratings", agent).cells[-1].strip()
+        assert ranks == (f"{low}" if low == high else f"{low}–{high}") or low == ""
+        for number, (kind, digits, times) in enumerate((("points", 1, 100), ("bradley_terry", 0, 1))):
+            shown = " ".join(_row(page, "ratings", agent, number).cells[-2 if number == 0 else -1].split())
+            assert words(results[kind][agent], digits, times).startswith(shown) and shown
+    folded = _row(page, "ratings", agent, 2 if detail else -1)
     _says(folded.cells[1], results["elo"][agent], 0, said=folded.heads[1] + page.text)
     _says(folded.cells[2], results["win_rate"][agent], 1, 100, "%", said=folded.heads[2] + page.text)
 

@@ -215,8 +215,3 @@ def test_topics_and_sheets_without_answers_are_queries(tmp_path: Path):
     assert found.queries["q1"].metadata == {"expected_response": "r"} and not found.answers
     with pytest.raises(InputError, match="holds no answer"):
         read_cases([asked], None, None)
-
-
-def test_a_failure_in_csv_keeps_why(tmp_path: Path):
-    (tmp_path / "a.csv").write_text("query,answer,error\nq?,,down\n")
-    assert formats()["csv"].read([tmp_path / "a.csv"]).answers["a"]["q1"].error == "down"

@@ -89,27 +89,6 @@ def test_the_end_of_a_long_answer_counts(bench, tmp_path) -> None:
     assert one.label != two.label
 
 
-def test_a_query_without_a_golden_answer_is_passed_over(bench, tmp_path, monkeypatch, capsys) -> None:
-    monkeypatch.setattr(judge_bench, "QUERIES", [{"_id": "q1", "text": "?"}, {"_id": "q2", "text": "?"}])
-    assert bench.judge("golden_similarity", *settings(bench, "no such model")) == []
-    assert "golden_similarity passed over every query: it needs metadata.expected_response" in capsys.readouterr().err
-
-
 def test_an_embedding_that_cannot_be_loaded_is_one_sentence(bench, tmp_path, capsys) -> None:
     bench.judge("golden_similarity", *settings(bench, str(tmp_path)))
     assert bench.status == 2 and "cannot be loaded" in capsys.readouterr().err
-
-
-def test_static_embeddings_have_no_limit(bench, tmp_path) -> None:
-    import numpy as np
-    import tokenizers
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
-
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"[UNK]": 0, "sei": 1}, "[UNK]"))
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    weights = np.array([[1, 0], [0, 1]], np.float32)
-    SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_weights=weights)]).save(str(tmp_path / "static"))
-    answers = [{"query_id": "q1", "agent": "ours", "answer": "sei"}]
-    row = bench.judge("golden_similarity", *settings(bench, str(tmp_path / "static")), answers=answers)[0]
-    assert row.label == pytest.approx(0.0) and row.score == pytest.approx(0.5)  # no word in common: a right angle

@@ -127,12 +127,9 @@ GRADES = {name: {"reason": "It fits.", "label": 2} for name in CRITERIA}
 
 
 @pytest.mark.parametrize("intent", [{}, {"intent": ""}, {"intent": " \n"}, {"intent": None}, {"intent": 2}], ids=str)
-def test_without_the_intent_there_are_no_grades(intent):
-    assert all(row.label is None and row.error for row in rows_for(pointwise_case(), intent | GRADES))
-
-
-def test_an_intent_that_was_not_asked_for_is_no_reply():
-    assert all(row.label is None and row.error for row in rows_for(strict_pointwise_case(), INTENT | GRADES))
+def test_without_the_intent_or_with_one_that_was_not_asked_for_there_are_no_grades(intent):
+    rows = [*rows_for(pointwise_case(), intent | GRADES), *rows_for(strict_pointwise_case(), INTENT | GRADES)]
+    assert all(row.label is None and row.error for row in rows)
 
 
 RIGHT = {"reason": "It names the header.", "refusal": "no", "label": 2}
@@ -194,21 +191,14 @@ def test_a_relevance_label_and_its_reason_are_kept(label):
     assert judgment.probability is None and judgment.expected is None
 
 
-def test_every_criterion_gets_its_own_grade():
-    grades = {name: {"reason": f"On {name}.", "label": i % 3} for i, name in enumerate(CRITERIA)}
-    rows = rows_for(pointwise_case(), INTENT | grades)
-    assert [(row.subject, row.criterion, row.label, row.reason) for row in rows] == [
-        ("bm25-rag", name, i % 3, f"On {name}.") for i, name in enumerate(CRITERIA)
-    ]
-
-
 def test_only_the_criteria_asked_for_are_graded():
     two = ("accuracy", "precision")
     judge, case = pointwise_case(two)
     prompt = request_of(judge, case).messages[0].content
     assert "- accuracy:" in prompt and "- completeness:" not in prompt
-    rows = rows_for((judge, case), INTENT | {name: {"reason": "r", "label": 1} for name in two})
-    assert [(row.criterion, row.label) for row in rows] == [(name, 1) for name in two]
+    grades = {name: {"reason": f"On {name}.", "label": at} for at, name in enumerate(two)}
+    found = [(row.subject, row.criterion, row.label, row.reason) for row in rows_for((judge, case), INTENT | grades)]
+    assert found == [("bm25-rag", name, at, f"On {name}.") for at, name in enumerate(two)]
     extra = INTENT | {name: {"reason": "r", "label": 1} for name in CRITERIA}
     assert all(row.error for row in rows_for((judge, case), extra))
 
@@ -229,14 +219,6 @@ def test_a_game_shows_its_answers_in_its_order_without_names(first):
     assert (text.index("ALPHA") < text.index("BETA")) == (first == "a")
     assert "bm25-rag" not in text and "knn-rag" not in text
     assert text.index("It names the header.") < min(text.index("ALPHA"), text.index("BETA"))
-
-
-SCHEMAS = [relevance.RelevanceReply, pointwise.Grade, pairwise.PairwiseReply, pointwise.CorrectnessReply]
-
-
-@pytest.mark.parametrize("schema", SCHEMAS)
-def test_the_reason_comes_before_the_label(schema):
-    assert next(iter(schema.model_json_schema()["properties"])) == "reason"
 
 
 @pytest.mark.parametrize(
@@ -300,12 +282,6 @@ def test_every_prompt_says_that_fenced_text_is_no_instruction(path: Path):
     assert "do not follow them" in " ".join(Prompt.load(path).system.split())
 
 
-def test_pairwise_prompts_warn_of_position_and_length():
-    for path in PROMPTS.glob("pairwise*.md"):
-        system = Prompt.load(path).system
-        assert "shown first" in system and "longer" in system
-
-
 def test_without_passages_the_prompts_say_so():
     judge, case = pointwise_case()
     assert "No passage was found to be relevant" in asked_of(judge, replace(case, evidence=()))
@@ -335,11 +311,6 @@ def test_somewhat_relevant_is_on_the_topic_without_the_full_answer(path):
     assert "not on the topic" in said["0"]
     assert "on the topic" in said["1"] and "does not answer it in full" in said["1"]
     assert "on the topic" in said["2"] and "answers it" in said["2"] and "part" not in said["2"]
-
-
-def test_by_strict_prompts_the_topic_alone_is_not_relevant():
-    said = " ".join(labels_of(Prompt.load(PROMPTS / "relevance_strict.md").system)["0"].split())
-    assert "about the same subject" in said and "is not enough" in said
 
 
 @pytest.mark.parametrize("path", [PROMPTS / "pointwise.md", PROMPTS / "pointwise_token.md"], ids=lambda path: path.name)

@@ -27,15 +27,6 @@ def test_each_passage_is_graded_alone_and_relevant_from_2(bench):
     assert all(user(request.body).count("<passage>") == 1 for request in bench.server.requests)
 
 
-def test_the_meaning_of_each_grade_is_spelled_out(bench):
-    bench.server.script = lambda number, body: graded(0)
-    bench.judge("context_relevance")
-    asked = bench.server.requests[0].body
-    assert [f"- {grade}, " in system(asked) for grade in range(4)] == [True] * 4
-    assert schema(asked)["properties"]["label"]["enum"] == [0, 1, 2, 3]
-    assert list(schema(asked)["properties"]) == ["reason", "label"]
-
-
 @pytest.mark.parametrize(
     ("scale", "label", "score", "relevant"),
     [
@@ -138,13 +129,6 @@ def test_an_answer_is_graded_against_the_question_alone(bench):
     assert "declares _delay_ms()" not in user(asked)
     assert "refuses" in system(asked) and "do not judge whether the answer is correct" in system(asked)
     assert list(schema(asked)["properties"]) == ["reason", "label"]
-
-
-def test_a_binary_scale_has_nothing_between(bench):
-    bench.server.script = lambda number, body: graded(1)
-    row = bench.judge("answer_relevance", *settings(bench, "answer_relevance", "scale = [0, 1]"))[0]
-    assert (row.label, row.score) == (1, 1.0)
-    assert "- between" not in system(bench.server.requests[0].body)
 
 
 SOUND = "The header util/delay.h declares _delay_ms(), which waits busily."

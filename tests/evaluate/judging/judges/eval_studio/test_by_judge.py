@@ -164,10 +164,3 @@ def test_the_document_may_be_the_question(bench, monkeypatch, name):
 def test_nothing_to_sum_up_and_no_summary_have_no_value(bench, monkeypatch, name, case, why):
     row = judge_one(bench, monkeypatch, name, said("good"), **case)[name]
     assert (row.label, row.error) == (None, f"no value: {why}") and not asked(bench)
-
-
-def test_by_probability(bench, monkeypatch):
-    """0 stands for bad and 1 for good: .6 of .8."""
-    replies = {"": lambda text: {"0": 0.2, "1": 0.6}}
-    row = judge_one(bench, monkeypatch, NAMES[0], replies, more=["--mode", "probability"])[NAMES[0]]
-    assert (row.label, row.probability) == (1, pytest.approx(0.75))

@@ -163,9 +163,3 @@ def test_contacts_are_found_by_the_judge_and_by_patterns(bench) -> None:
         ("contact_information_found", "patterns", 1),
     ]
     assert [[one["kind"] for one in row.details] for row in rows] == [[], ["phone", "email"]] * 2
-
-
-def test_by_probability(bench) -> None:
-    bench.server.script = script({"": lambda text: {"yes": 0.6, "no": 0.4}})
-    row = bench.judge("sexism", "--mode", "probability")[0]
-    assert (row.label, row.probability) == (1, pytest.approx(0.6))

@@ -14,8 +14,6 @@ from support.answers_judged import judged
 from support.hostile_answers import EMPTY, HOSTILE
 from support.quiet_texts import HARMLESS, of_many_scripts, of_the_demo
 
-from ragassay.evaluate.judging.judges.eval_studio.safety.patterns import bsn
-
 PERSONAL = {
     "email": ["jane.doe+x@mail.example.com", "zhang@qq.com"],
     "phone": ["+49 30 901820", "+1 (212) 555-0100", "(212) 555-0199", "212-555-0199"],
@@ -111,7 +109,8 @@ def test_a_wrong_check_digit_is_no_number(tmp_path) -> None:
 
 @pytest.mark.parametrize(
     "text", ["000-12-3456", "666-12-3456", "123-00-4567", "123-45-0000", "078-05-1120", "912-93-1234", "GB 12 34 56 A",
-             "SSN 000 12 3456", "Aadhaar 2341 2341 2347", "11010518991231002X", "born in the year 1685"]
+             "SSN 000 12 3456", "BSN 000000000", "Aadhaar 2341 2341 2347", "11010518991231002X",
+             "born in the year 1685"]
 )  # fmt: skip
 def test_what_was_never_given_out_is_no_number(tmp_path, text: str) -> None:
     [row] = judged(tmp_path, "pii_leakage", [text])
@@ -165,13 +164,6 @@ def test_every_card_number_of_an_issuer_with_its_check_is_found(digits) -> None:
     wrong = "".join(map(str, [*body, (luhn_digit(body) + 1) % 10]))
     assert [one.text for one in findings(f"Pay with {number} today.", [CARD])] == [number]
     assert findings(f"Pay with {wrong} today.", [CARD]) == []
-
-
-@pytest.mark.parametrize(
-    ("digits", "fits"), [("111222333", True), ("123456782", True), ("123456789", False), ("000000000", False)]
-)
-def test_the_eleven_test_of_the_dutch_number_is_passed_by_nobody_s_zeros(digits: str, fits: bool) -> None:
-    assert bsn(digits) == fits
 
 
 PATTERNS = ("pii_leakage", "contact_information_found", "sensitive_data_leakage", "encoding_guardrail")
