@@ -11,7 +11,7 @@ and of each bug
     name = "Holm counts from one"                        what is broken, in a few words
     old = "(len(p) - rank) * (p[index] or 0.0)"          code that stands there once
     new = "(len(p) - rank - 1) * (p[index] or 0.0)"      what it becomes; further lines are indented as its first is
-    row = "which queries count as one cluster"           its row of "Where it is decided" in docs/architecture.md
+    row = "which queries count as one cluster"           its row of docs/where-it-is-decided.md
 
 Code is found by its words and signs. Where lines break, how far they are indented and a comma before a closing bracket
 do not count, so that a bug outlives the moves of its code; but what stands nowhere is gone, and what stands twice is
