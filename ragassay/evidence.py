@@ -172,7 +172,9 @@ FORMS = (
 )
 OFFSETS, QUOTE = frozenset(("doc", "start", "end")), frozenset(("doc", "quote"))
 PAGES, PASSAGE = frozenset(("doc", "first_page", "last_page")), frozenset(("passage",))
-_TEXTS = ("doc", "quote", "passage")
+GRADED = frozenset(("grade", "found_by"))
+"""What may stand beside each of these: 1 or 2 by the rule of relevance, without it 2; and who found it."""
+_TEXTS = ("doc", "quote", "passage", "found_by")
 
 
 def given_pieces(value: Mapping[str, Any], file: Path, line: int) -> Sequence[Mapping[str, Any]]:
@@ -197,9 +199,11 @@ def given_pieces(value: Mapping[str, Any], file: Path, line: int) -> Sequence[Ma
 def _check_form(piece: object) -> None:
     if not isinstance(piece, dict):
         raise InputError("is not an object", remedy=f"write {FORMS}")
-    if frozenset(piece) not in (OFFSETS, QUOTE, PAGES, PASSAGE):
+    if frozenset(piece) - GRADED not in (OFFSETS, QUOTE, PAGES, PASSAGE):
         named = ", ".join(f"'{plain(key)}'" for key in sorted(piece)) or "no key"
         raise InputError(f"has {named}", remedy=f"write {FORMS}, each by itself")
+    if piece.get("grade", 2) not in (1, 2) or isinstance(piece.get("grade"), bool | float):
+        raise InputError("'grade' is neither 1 nor 2", remedy="2 answers the query, 1 holds a part of the answer")
     for key, value in piece.items():
         kind = str if key in _TEXTS else int
         if type(value) is not kind:
@@ -223,7 +227,7 @@ def span_of(piece: Mapping[str, Any], documents: Documents, passages: Callable[[
     passages: those of corpus.jsonl by their ids, asked for only where a piece names one. Raises InputError, without
     file and line, where what it names is not in the documents.
     """
-    span = _of_passage(piece["passage"], passages()) if frozenset(piece) == PASSAGE else None
+    span = _of_passage(piece["passage"], passages()) if frozenset(piece) - GRADED == PASSAGE else None
     doc = span.doc if span else piece["doc"]
     if doc not in documents.names:
         remedy = f"{did_you_mean(doc, documents.names)}name it as pages.jsonl does, with its folder in the corpus"
@@ -255,7 +259,7 @@ def _of_passage(name: str, passages: Mapping[str, Passage]) -> Span:
 
 
 def _in_document(piece: Mapping[str, Any], documents: Documents) -> Span:
-    form = frozenset(piece)
+    form = frozenset(piece) - GRADED
     if form == OFFSETS:
         return Span(piece["doc"], piece["start"], piece["end"])
     doc = piece["doc"]

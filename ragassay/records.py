@@ -164,6 +164,28 @@ class Judgment(Outcome):
     expected: float | None = None
 
 
+class Found(Outcome):
+    """`found.jsonl`: a passage of a question's pool, with the judge's grade of it; one of `label` and `error` is set.
+
+    found_by: the ranker that found it, or `section`. doc, start, end: where it stands, None where it does not say.
+    prompt: digest of what the judge was asked by, under which the stage `judge` takes the label for its own.
+    """
+
+    one_of = ("label", "error")
+
+    query_id: str
+    passage: str
+    doc: str | None = None
+    start: int | None = None
+    end: int | None = None
+    found_by: str
+    judge: str
+    prompt: str
+    label: int | None = None
+    reason: str | None = None
+    error: str | None = None
+
+
 class Repeat(Judgment):
     """`repeats.jsonl`: a judgment asked again word for word; `sample` counts from 1, the judgment itself being 0.
 

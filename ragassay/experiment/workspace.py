@@ -150,6 +150,11 @@ class Workspace:
         return self.results / "questions-check.json"
 
     @property
+    def found(self) -> Path:
+        """One line a question and passage that was graded for its evidence: Found's fields."""
+        return self.results / "found.jsonl"
+
+    @property
     def roles(self) -> Path:
         """Who asks, where that was written from the corpus: WrittenRole's fields."""
         return self.results / "roles.jsonl"
