@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from .errors import InputError
 from .files import read_objects, read_qrels, read_records
-from .records import Page, Passage
+from .records import Found, Page, Passage
 from .text import did_you_mean, plain
 
 SHORTEST = 8
@@ -116,6 +116,31 @@ def place_of(passage: Passage) -> Span | None:
     if isinstance(doc, str) and type(start) is int and type(end) is int and 0 <= start < end:
         return Span(doc, start, end)
     return None
+
+
+class Graded(NamedTuple):
+    """A query's evidence by grade, each as `merged` leaves it and one piece at least.
+
+    relevant: of grade 2, which answers the query; where there is none, of grade 1. at_1: of grade 1, which holds a part
+    of the answer, or 2. Where nobody told grades apart the two are the same.
+    """
+
+    relevant: Evidence
+    at_1: Evidence
+
+    @classmethod
+    def of(cls, pieces: Iterable[tuple[Span, int]]) -> Graded | None:
+        """Of pieces with their grades, those of grade 0 left out; None where no other is there."""
+        graded = [(span, grade) for span, grade in pieces if grade > 0]
+        if not graded:
+            return None
+        at_1 = merged(span for span, _ in graded)
+        return cls(merged(span for span, grade in graded if grade > 1) or at_1, at_1)
+
+
+def covered(span: Span, pieces: Evidence) -> int:
+    """How many of the span's characters stand in pieces, which are as `merged` leaves them."""
+    return sum(max(0, min(span.end, end) - max(span.start, start)) for doc, start, end in pieces if doc == span.doc)
 
 
 class Documents:
@@ -282,8 +307,12 @@ def _of_quote(doc: str, quote: str, documents: Documents) -> Span:
     return span
 
 
-RELEVANT = 1
-"""The lowest label in `qrels.tsv` of a passage that is evidence."""
+BINARY = 1
+"""The highest label of a `qrels.tsv` in which nobody told grades apart: there 1 stands for grade 2."""
+PEOPLE = "people"
+"""What `found_by` says of a piece that people gave; so does its absence."""
+SAME_PLACE = 0.5
+"""The share of the shorter one's characters from which on a found piece is what people judged."""
 
 _NAMED = 3
 
@@ -307,29 +336,76 @@ class _Texts:
 
 
 def read_evidence(queries: Path, pages: Path, corpus: Path, qrels: Path | None = None) -> dict[str, Evidence]:
-    """Query id to its evidence, in the file's order; a query without any is absent.
+    """Query id to what is relevant of its evidence (`Graded`), in the file's order; else as `read_graded`."""
+    return {query: graded.relevant for query, graded in read_graded(queries, pages, corpus, qrels).items()}
+
+
+def read_graded(queries: Path, pages: Path, corpus: Path, qrels: Path | None = None) -> dict[str, Graded]:
+    """Query id to its evidence with grades, in the file's order; a query without any is absent.
 
     queries: `queries.jsonl`, of the corpus folder or of the results. pages, corpus: `pages.jsonl` and `corpus.jsonl`,
-    read only where there is evidence, and where it is of passages. qrels: labels by passage id; those of at least 1 are
-    the evidence of a query that brings none itself. Raises InputError with file and line for what is wrong with any.
+    read only where there is evidence, and where it is of passages. qrels: people's labels by passage id, for queries to
+    which people gave no evidence: 1 and more are grades, 2 the highest; where all of a file are 0 or 1, 1 is grade 2.
+    What people gave or labelled, with 0 too, wins over what was found in the same place (`SAME_PLACE`). Raises
+    InputError with file and line for what is wrong with any.
     """
     texts, found = _Texts(pages, corpus), {}
     labelled = read_qrels(qrels) if qrels and qrels.exists() else {}
+    highest = max((label for labels in labelled.values() for label in labels.values()), default=BINARY)
     for line, value in read_objects(queries):
-        query, given = str(value.get("_id", value.get("id"))), given_pieces(value, queries, line)
-        evidence = merged(_span(piece, f"evidence {n}: ", texts, queries, line) for n, piece in enumerate(given, 1))
-        if not evidence and qrels:
-            relevant = [name for name, label in labelled.get(query, {}).items() if label >= RELEVANT]
-            evidence = merged(
-                _span({"passage": name}, "", texts, qrels, _line_of(query, name, qrels)) for name in relevant
-            )
-        if evidence:
-            found[query] = evidence
+        query = str(value.get("_id", value.get("id")))
+        told, looked_for = list[tuple[Span, int]](), list[tuple[Span, int]]()
+        for n, piece in enumerate(given_pieces(value, queries, line), 1):
+            by_people = piece.get("found_by", PEOPLE) == PEOPLE
+            span = _span(piece, f"evidence {n}: ", texts, queries, line)
+            (told if by_people else looked_for).append((span, piece.get("grade", 2)))
+        if not told and qrels:
+            told = [
+                (_span({"passage": name}, "", texts, qrels, _line_of(query, name, qrels)), min(label, 2))
+                for name, label in labelled.get(query, {}).items()
+                if label > 0
+            ]
+            if highest <= BINARY:
+                told = [(span, 2) for span, _ in told]
+            if looked_for:
+                without = [name for name, label in labelled.get(query, {}).items() if label <= 0]
+                told += [(span, 0) for span in _placed(without, texts.passages)]
+        others = [(span, grade) for span, grade in looked_for if not any(_same_place(span, one) for one, _ in told)]
+        if graded := Graded.of([*told, *others]):
+            found[query] = graded
     return found
 
 
+def _same_place(one: Span, other: Span) -> bool:
+    shorter = min(one.end - one.start, other.end - other.start)
+    return covered(one, (other,)) >= SAME_PLACE * shorter
+
+
+def _placed(names: Iterable[str], passages: Mapping[str, Passage]) -> list[Span]:
+    """Where those of the passages stand that are there and say it."""
+    return [span for name in names if name in passages and (span := place_of(passages[name]))]
+
+
+def read_judged(found: Path, corpus: Path, qrels: Path | None = None) -> dict[str, Evidence]:
+    """Query id to the places that somebody judged, relevant or not; a query for which nobody judged passages is absent.
+
+    found: `found.jsonl`, of which a passage counts with a label, not with an error. qrels: people's labels by id of the
+    passages of `corpus`. Where neither file is there nothing is told of any query.
+    """
+    judged: dict[str, list[Span]] = {}
+    for row in read_records(found, Found) if found.exists() else ():
+        spans = judged.setdefault(row.query_id, [])
+        if row.label is not None and row.doc is not None and row.start is not None and row.end is not None:
+            spans.append(Span(row.doc, row.start, row.end))
+    labelled = read_qrels(qrels) if qrels and qrels.exists() else {}
+    passages = {passage.id: passage for passage in read_records(corpus, Passage)} if labelled else {}
+    for query, labels in labelled.items():
+        judged.setdefault(query, []).extend(_placed(labels, passages))
+    return {query: merged(spans) for query, spans in judged.items()}
+
+
 def in_several_places(queries: Path, pages: Path) -> list[str]:
-    """A sentence where quotes stand in several places of their document; of evidence that `read_evidence` takes."""
+    """A sentence where quotes stand in several places of their document; of evidence that `read_graded` takes."""
     texts, found = _Texts(pages, pages), []
     for line, value in read_objects(queries):
         for piece in given_pieces(value, queries, line):

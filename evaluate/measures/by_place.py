@@ -17,7 +17,7 @@ from math import log2
 from typing import Any, NamedTuple, Self
 
 from ragassay.errors import InputError
-from ragassay.evidence import Evidence, Span
+from ragassay.evidence import Evidence, Graded, Span, covered, merged
 from ragassay.files import Qrels
 from ragassay.records import Passage, Query, Section
 
@@ -168,6 +168,25 @@ class EvidenceValues(NamedTuple):
     rr: float
 
 
+class GradedValues(NamedTuple):
+    """One query's values where its evidence has grades, each 0 to 1.
+
+    recall, precision, iou and rr are those of what is relevant; recall_1 and rr_1 those of what has grade 1 or 2 (rr_1:
+    a whole piece of either). ndcg: as of `EvidenceValues`, each character gaining its grade, 1 or 2, the higher where
+    two pieces share it. Gains that are the grades themselves are those of Järvelin and Kekäläinen ("Cumulated
+    gain-based evaluation of IR techniques", ACM TOIS 20(4), 2002), and of trec_eval; the ideal is all evidence at rank
+    1 here too. Where nobody told grades apart all are the values of `EvidenceValues`.
+    """
+
+    recall: float
+    precision: float
+    iou: float
+    ndcg: float
+    rr: float
+    recall_1: float
+    rr_1: float
+
+
 MEASURES = {
     "evidence_recall": "recall",
     "evidence_precision": "precision",
@@ -175,7 +194,9 @@ MEASURES = {
     "evidence_ndcg": "ndcg",
     "evidence_mrr": "rr",
 }
-"""What each is called in figures: the field of `EvidenceValues` that it is the mean of."""
+"""What each is called in figures: the field of `GradedValues` that it is the mean of."""
+AT_GRADE_1 = {"evidence_recall_1": "recall_1", "evidence_mrr_1": "rr_1"}
+"""The same of what is told only where evidence has grades."""
 
 NOTHING = EvidenceValues(0.0, 0.0, 0.0, 0.0, 0.0)
 
@@ -194,7 +215,7 @@ def query_values(pieces: Evidence, handed: Handed) -> EvidenceValues | None:
     if not known:
         return NOTHING
     gains = list(_newly_covered(pieces, known))
-    covered, total, retrieved = sum(gains), sum(end - start for _, start, end in pieces), _length(known)
+    covered, total, retrieved = sum(gains), _sum(pieces), _length(known)
     return EvidenceValues(
         recall=covered / total,
         precision=covered / retrieved,
@@ -202,6 +223,91 @@ def query_values(pieces: Evidence, handed: Handed) -> EvidenceValues | None:
         ndcg=sum(gain / log2(at + 2) for at, gain in enumerate(gains) if gain) / total,
         rr=1 / rank if (rank := _first_whole(pieces, known)) else 0.0,
     )
+
+
+def graded_values(graded: Graded, handed: Handed) -> GradedValues | None:
+    """The values of one query by evidence with grades; None as of `query_values`."""
+    relevant, at_1 = graded
+    values = query_values(relevant, handed)
+    more = values if at_1 == relevant else query_values(at_1, handed)
+    if values is None or more is None:
+        return None
+    ndcg = values.ndcg
+    if more is not values:
+        # A character of grade 2 stands in both, and so gains twice what one of grade 1 does.
+        once, twice = _sum(at_1), _sum(relevant)
+        ndcg = (once * more.ndcg + twice * values.ndcg) / (once + twice)
+    return GradedValues(*values[:3], ndcg, values.rr, more.recall, max(values.rr, more.rr))
+
+
+JUDGED_FROM = 0.5
+"""The share of a passage's characters that somebody has to have judged so that the passage counts as judged."""
+
+
+class Unjudged(NamedTuple):
+    """What nobody has judged of what was handed over for a query, and how far its values hang on that; each 0 to 1.
+
+    share: of the passages, those that nobody has judged: below `JUDGED_FROM` of their characters lie in judged places,
+    so that a passage of another chunking than the judged ones can be told too. ndcg_low, ndcg_high: the lowest and the
+    highest nDCG over all grades, 0 to 2, that what nobody has judged of these passages could be given. The value itself
+    counts it as 0, which is not always the lowest: evidence found late raises the ideal by more than the sum.
+    recall_high: the recall where all of it has grade 2; the lowest is the value itself. What other rankings found and
+    nobody has judged is in none of these.
+    """
+
+    share: float
+    ndcg_low: float
+    ndcg_high: float
+    recall_high: float
+
+
+UNJUDGED = {
+    "unjudged": "share",
+    "evidence_ndcg_low": "ndcg_low",
+    "evidence_ndcg_high": "ndcg_high",
+    "evidence_recall_high": "recall_high",
+}
+"""What each is called in figures: the field of `Unjudged` that it is the mean of."""
+
+
+def unjudged(graded: Graded, handed: Handed, judged: Evidence) -> Unjudged | None:
+    """Of one query; None as of `query_values`. judged: where somebody judged, as merged; all evidence counts as judged.
+
+    The ends of nDCG are exact: it is a ratio of sums, linear in what each rank could gain, so that at either end the
+    unjudged ranks above or below some rank have grade 2 and all others 0.
+    """
+    values = graded_values(graded, handed)
+    if values is None or handed is None:
+        return None
+    if not handed:
+        return Unjudged(0.0, values.ndcg, values.ndcg, values.recall)
+    known = merged([*judged, *graded.at_1])
+    ranks, seen = list[tuple[float, int]](), known
+    n_unjudged = 0
+    for at, span in enumerate(one for one in handed if one is not None):
+        if covered(span, known) >= JUDGED_FROM * (span.end - span.start):
+            continue
+        n_unjudged += 1
+        if new := span.end - span.start - covered(span, seen):
+            ranks.append((1 / log2(at + 2), new))
+            seen = merged([*seen, span])
+    total, relevant = _sum(graded.relevant) + _sum(graded.at_1), _sum(graded.relevant)
+    more = sum(new for _, new in ranks)
+    rows = [ranks[:at] for at in range(len(ranks) + 1)] + [ranks[at:] for at in range(len(ranks))]
+    ends = [_with(values.ndcg, total, row) for row in rows]
+    recall = (values.recall * relevant + more) / (relevant + more)
+    return Unjudged(n_unjudged / len(handed), min(ends), max(ends), recall)
+
+
+def _with(ndcg: float, total: int, row: Sequence[tuple[float, int]]) -> float:
+    """nDCG where evidence of grade 2 is added: (discount, characters) of each rank; total: of the gains as they are."""
+    if not row:
+        return ndcg
+    return (ndcg * total + sum(2 * by * new for by, new in row)) / (total + sum(2 * new for _, new in row))
+
+
+def _sum(pieces: Evidence) -> int:
+    return sum(end - start for _, start, end in pieces)
 
 
 def _newly_covered(pieces: Evidence, passages: Sequence[Span]) -> Iterator[int]:

@@ -30,6 +30,12 @@ MEASURES = {
     "evidence_precision": ("precision", "share of the characters handed over that are evidence"),
     "evidence_iou": ("IoU", "evidence that was handed over, of all that is evidence or was handed over"),
     "evidence_mrr": ("MRR", "mean of 1 / rank of the first passage that holds a whole piece of evidence"),
+    "evidence_recall_1": ("recall at grade 1", "recall of all that holds a part of the answer at least"),
+    "evidence_mrr_1": ("MRR at grade 1", "MRR where a whole piece that holds a part of the answer counts too"),
+    "unjudged": ("unjudged", "share of the passages handed over that nobody has judged"),
+    "evidence_ndcg_low": ("nDCG, lowest", "with the worst grades that what nobody has judged could have"),
+    "evidence_ndcg_high": ("nDCG, highest", "with the best grades that what nobody has judged could have"),
+    "evidence_recall_high": ("recall, highest", "with all that nobody has judged being relevant"),
 }
 """Of each measure of evidence, what it is called and what it means."""
 

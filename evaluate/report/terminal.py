@@ -18,7 +18,7 @@ from ..results import Results
 from .decision import lead_rows, told_lines
 from .judge import orders_lines, panel_lines
 from .plots import Scale
-from .screening import at_words, badges, duration, measure_words, sentences, size
+from .screening import AT_TOKENS, at_words, badges, duration, measure_words, sentences, size
 from .tables import agreement_lines, corrected_lines, second_line
 from .wording import MISSING, Kind, beside_the_verdict, confidence, kind_of, measure_name, shown, telling_criterion
 
@@ -80,6 +80,9 @@ def _of_finalists(results: ScreenResults) -> list[Part]:
     ):
         if measure != results.quality:
             parts.append((name, values(measure), keep))
+    left = "unjudged" + (AT_TOKENS if results.quality.endswith(AT_TOKENS) else "")
+    if any(figure is not None for figure in figures(left)):
+        parts.append(("unjudged", values(left), 2))
     return [
         *parts,
         ("tokens", values("tokens", "number"), 2),

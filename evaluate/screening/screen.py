@@ -9,7 +9,7 @@ import numpy as np
 
 from ragassay.arrays import Floats, Truths
 from ragassay.errors import InputError
-from ragassay.evidence import Evidence, place_of, read_evidence
+from ragassay.evidence import Evidence, Graded, place_of, read_graded, read_judged
 from ragassay.experiment.workspace import StageOutcome, VariantRun, Workspace, handed_over
 from ragassay.files import read_records, read_run, write_json
 from ragassay.prompts import passage_tokens
@@ -18,7 +18,7 @@ from ragassay.records import Passage, Query
 from ragassay.text import listed, plain
 
 from ..inputs.clusters import Clusters, source_clusters
-from ..measures.by_place import MEASURES, query_values
+from ..measures.by_place import AT_GRADE_1, MEASURES, UNJUDGED, graded_values, unjudged
 from ..statistics.ladder import holm_from_leader
 from .chosen import chosen_variant
 from .effects import crossed, setting_effects
@@ -36,8 +36,8 @@ def check_evidence(workspace: Workspace) -> None:
         raise _without_evidence(workspace)
 
 
-def _evidence(workspace: Workspace) -> dict[str, Evidence]:
-    return read_evidence(workspace.queries, workspace.pages, workspace.passages, workspace.own_qrels)
+def _evidence(workspace: Workspace) -> dict[str, Graded]:
+    return read_graded(workspace.queries, workspace.pages, workspace.passages, workspace.own_qrels)
 
 
 def _without_evidence(workspace: Workspace) -> InputError:
@@ -63,7 +63,8 @@ def screen(workspace: Workspace) -> StageOutcome:
         return StageOutcome(("no query has evidence, so no variant was held against it",), n_records=len(runs))
     if not queries:
         raise _without_evidence(workspace)
-    screened = screened_by(workspace, runs, queries, evidence)
+    judged = read_judged(workspace.found, workspace.passages, workspace.own_qrels)
+    screened = screened_by(workspace, runs, queries, evidence, judged)
     search = workspace.experiment.search_settings
     baseline = workspace.experiment.variants.named(search.baseline)[0].name if search.baseline else None
     results = screen_results(screened, places=search.finalists, baseline=baseline)
@@ -76,15 +77,26 @@ def screen(workspace: Workspace) -> StageOutcome:
 
 
 def screened_by(
-    workspace: Workspace, runs: Sequence[VariantRun], queries: Sequence[Query], evidence: Mapping[str, Evidence]
+    workspace: Workspace,
+    runs: Sequence[VariantRun],
+    queries: Sequence[Query],
+    evidence: Mapping[str, Graded],
+    judged: Mapping[str, Evidence] | None = None,
 ) -> Screened:
-    """What the rankings of `runs` are worth by the evidence of these queries, all of which have some."""
+    """What the rankings of `runs` are worth by the evidence of these queries, all of which have some.
+
+    judged: where somebody judged, by query; of one that is not in it, what is unjudged is not told.
+    """
     search = workspace.experiment.search_settings
     passages = read_records(workspace.passages, Passage)
     spans = {passage.id: place_of(passage) for passage in passages}
     lengths = {passage.id: passage_tokens(passage) for passage in passages}
     shape = len(runs), len(queries)
-    measures = {name + at: np.full(shape, np.nan) for at in ("", AT_TOKENS) for name in MEASURES}
+    judged = judged or {}
+    has_grades = any(evidence[query.id].at_1 != evidence[query.id].relevant for query in queries)
+    fields = MEASURES | AT_GRADE_1 if has_grades else MEASURES
+    measures = {name + at: np.full(shape, np.nan) for at in ("", AT_TOKENS) for name in fields}
+    beside = {name + at: np.full(shape, np.nan) for at in ("", AT_TOKENS) for name in UNJUDGED}
     tokens = np.full(shape, np.nan)
     for row, run in enumerate(runs):
         rankings = read_run(workspace.screening / f"{run.variant}.trec")
@@ -96,9 +108,13 @@ def screened_by(
             fitting = ranking[: handed_over(ranking, None, search.tokens, lengths.__getitem__)]
             tokens[row, column] = sum(map(lengths.__getitem__, handed))
             for at, shown in (("", handed), (AT_TOKENS, fitting)):
-                values = query_values(evidence[query.id], [spans[one] for one in shown])
-                for name, field in MEASURES.items():
+                places, graded = [spans[one] for one in shown], evidence[query.id]
+                values = graded_values(graded, places)
+                for name, field in fields.items():
                     measures[name + at][row, column] = np.nan if values is None else getattr(values, field)
+                left = unjudged(graded, places, judged[query.id]) if query.id in judged else None
+                for name, field in UNJUDGED.items():
+                    beside[name + at][row, column] = np.nan if left is None else getattr(left, field)
     return Screened(
         names=[run.variant for run in runs],
         settings=[run.settings for run in runs],
@@ -106,6 +122,7 @@ def screened_by(
         measures=measures,
         quality=search.measure + (AT_TOKENS if search.at == "tokens" else ""),
         tokens=tokens,
+        beside=beside if any(query.id in judged for query in queries) else None,
         **{cost: np.array([getattr(run, cost) for run in runs], np.float64) for cost in COSTS},
     )
 
@@ -153,6 +170,7 @@ def _told(values: Floats, clusters: Clusters, seed: int) -> Truths:
 
 def _variants(screened: Screened, on_front: Truths) -> tuple[VariantFigures, ...]:
     columns = {name: mean_figures(values, screened.clusters) for name, values in screened.measures.items()}
+    columns |= {name: mean_figures(values, screened.clusters) for name, values in (screened.beside or {}).items()}
     columns["tokens"] = mean_figures(screened.tokens, screened.clusters, None)
     costs = {name: getattr(screened, name) for name in COSTS}
     found = []

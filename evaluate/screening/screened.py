@@ -33,7 +33,8 @@ class Screened:
     names: of the variants, each once. settings: of each, scalars by key. clusters: of the queries, by source section.
     measures: name to values (variants, queries) from 0 to 1, NaN where the variant failed on the query. quality: the
     measure that variants are ranked by. tokens: handed over, (variants, queries). latency_p50_s, latency_p95_s: of a
-    search; index_s, index_bytes: of the index; all (variants,), NaN where unknown.
+    search; index_s, index_bytes: of the index; all (variants,), NaN where unknown. beside: as `measures`, what says how
+    far these can be trusted, by which nothing is ranked; NaN where it is not told.
     """
 
     names: Sequence[str]
@@ -46,6 +47,7 @@ class Screened:
     latency_p95_s: Floats
     index_s: Floats
     index_bytes: Floats
+    beside: Mapping[str, Floats] | None = None
 
     @property
     def values(self) -> Floats:
@@ -175,8 +177,11 @@ def read_runs(workspace: Workspace, queries: Sequence[Query]) -> list[VariantRun
 class VariantFigures(Record):
     """One variant: its settings, its evidence measures at k and at equal context tokens (0 to 1), and what it costs.
 
-    A measure that was not computed is None. tokens: handed over for a query. on_front: whether no other variant is at
-    least as good, as fast and as sparing, and better in one of the three. latency in s of a search, index_s in s.
+    A measure that was not computed is None: those at grade 1 (`_1`) where nobody told grades of evidence apart, what is
+    said of unjudged passages where nobody judged any. unjudged: share of its passages that nobody has judged; `_low`,
+    `_high`: ends of nDCG and recall over what these could be (recall itself is its low end). tokens: handed over for a
+    query. on_front: whether no other variant is at least as good, as fast and as sparing, and better in one of the
+    three. latency in s of a search, index_s in s.
     """
 
     name: str
@@ -191,6 +196,18 @@ class VariantFigures(Record):
     evidence_iou_at_tokens: Figure | None = None
     evidence_ndcg_at_tokens: Figure | None = None
     evidence_mrr_at_tokens: Figure | None = None
+    evidence_recall_1: Figure | None = None
+    evidence_mrr_1: Figure | None = None
+    unjudged: Figure | None = None
+    evidence_ndcg_low: Figure | None = None
+    evidence_ndcg_high: Figure | None = None
+    evidence_recall_high: Figure | None = None
+    evidence_recall_1_at_tokens: Figure | None = None
+    evidence_mrr_1_at_tokens: Figure | None = None
+    unjudged_at_tokens: Figure | None = None
+    evidence_ndcg_low_at_tokens: Figure | None = None
+    evidence_ndcg_high_at_tokens: Figure | None = None
+    evidence_recall_high_at_tokens: Figure | None = None
     tokens: Figure
     latency_p50_s: float | None = None
     latency_p95_s: float | None = None

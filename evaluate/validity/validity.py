@@ -12,7 +12,7 @@ from markupsafe import Markup
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.evidence import Documents, Evidence, Span, merged, place_of, read_evidence
+from ragassay.evidence import Documents, Evidence, Graded, Span, place_of, read_graded
 from ragassay.experiment.workspace import VariantRun, Workspace
 from ragassay.files import (
     digest_file,
@@ -104,7 +104,8 @@ def read_material(workspace: Workspace) -> Material:
     queries = originals(there)
     if not queries:
         raise InputError("has no question of its own", file=workspace.queries, remedy="run `ragassay questions` again")
-    evidence = read_evidence(workspace.queries, workspace.pages, workspace.passages, workspace.own_qrels)
+    graded = read_graded(workspace.queries, workspace.pages, workspace.passages, workspace.own_qrels)
+    evidence = {query: pieces.relevant for query, pieces in graded.items()}
     pages = read_records(workspace.pages, Page) if workspace.pages.exists() else []
     documents = Documents(pages)
     runs = read_runs(workspace, there) if workspace.screening_runs.exists() else []
@@ -117,7 +118,7 @@ def read_material(workspace: Workspace) -> Material:
             {(page.doc, page.page): documents.of_pages(page.doc, page.page, page.page) for page in pages},
         ),
         _check(workspace),
-        _measured(workspace, queries, evidence, runs),
+        _measured(workspace, queries, graded, runs),
         len(there) - len(queries),
     )
 
@@ -154,13 +155,13 @@ def _check(workspace: Workspace) -> QuestionsCheck | None:
 
 
 def _measured(
-    workspace: Workspace, queries: list[Query], evidence: Mapping[str, Evidence], runs: Sequence[VariantRun]
+    workspace: Workspace, queries: list[Query], evidence: Mapping[str, Graded], runs: Sequence[VariantRun]
 ) -> dict[Basis, Measured]:
     """By the evidence, by the passages that the judge found to answer, where it was asked, and by source section beside
     the first of these that people's questions have."""
     if not runs:
         return {}
-    bases: dict[Basis, Mapping[str, Evidence]] = {"evidence": evidence, "judge": _by_judge(workspace)}
+    bases: dict[Basis, Mapping[str, Graded]] = {"evidence": evidence, "judge": _by_judge(workspace)}
     found: dict[Basis, Measured] = {}
     for basis, pieces in bases.items():
         if held := [query for query in queries if query.id in pieces]:
@@ -196,15 +197,17 @@ def by_section(
     return Measured(beside.names, beside.families, np.hstack([real.values, values]), clusters, beside.quality)
 
 
-def _by_judge(workspace: Workspace) -> dict[str, Evidence]:
-    """Where the passages stand that the judge found "very relevant", by query; without `qrels.trec` nowhere."""
+def _by_judge(workspace: Workspace) -> dict[str, Graded]:
+    """Where the passages stand that the judge gave a grade, by query of which one is "very relevant"; without
+    `qrels.trec` nowhere."""
     if not workspace.qrels.exists():
         return {}
     places = {passage.id: place_of(passage) for passage in read_records(workspace.passages, Passage)}
     found = {}
     for query, labels in read_qrels(workspace.qrels).items():
-        if spans := [span for name, label in labels.items() if label >= HIGHEST and (span := places.get(name))]:
-            found[query] = merged(spans)
+        spans = [(span, label) for name, label in labels.items() if (span := places.get(name))]
+        if any(label >= HIGHEST for _, label in spans) and (graded := Graded.of(spans)):
+            found[query] = graded
     return found
 
 

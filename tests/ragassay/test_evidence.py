@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.json_lines import write_lines
 
 from ragassay.errors import InputError
-from ragassay.evidence import Quotable, Span, find_quote, merged, read_evidence
+from ragassay.evidence import Graded, Quotable, Span, find_quote, merged, read_evidence, read_graded, read_judged
 
 TEXT = (
     "The watchdog resets the con-\ntroller unless wdt_reset() is called.\n   A time-out of -1 means “never”; "
@@ -195,6 +195,13 @@ def test_labelled_passages_are_the_evidence_of_queries_that_bring_none(folder: F
         ([{"doc": "avr.pdf", "first_page": 0, "last_page": 1}], "below 1"),
         ([{"doc": "avr.pdf", "first_page": 3, "last_page": 1}], "first_page 3 is after last_page 1"),
         ([{"doc": "avr.pdf", "first_page": 2, "last_page": 2}], "there is no text"),
+        ([{"doc": "avr.pdf", "start": 0, "end": 3, "grade": 0}], "evidence 1: 'grade' is neither 1 nor 2; 2 answers"),
+        ([{"doc": "avr.pdf", "quote": "The watchdog resets", "grade": 3}], "'grade' is neither 1 nor 2"),
+        ([{"passage": "a-1", "grade": "2"}], "'grade' is neither 1 nor 2"),
+        ([{"passage": "a-1", "grade": True}], "'grade' is neither 1 nor 2"),
+        ([{"passage": "a-1", "grade": None}], "'grade' is neither 1 nor 2"),
+        ([{"passage": "a-1", "found_by": 3}], "'found_by' is not a text"),
+        ([{"grade": 2}], "has 'grade'; write"),
         ([{"passage": "a-9"}], "'a-9', which is not in corpus.jsonl; did you mean 'a-"),
         ([{"passage": "b-1"}], "does not say where it stands"),
     ],
@@ -226,3 +233,80 @@ def test_a_file_that_evidence_needs_and_is_not_there_is_named(folder: Folder) ->
 
 def test_a_piece_within_another_is_part_of_it():
     assert merged([Span("a", 10, 20), Span("a", 0, 50), Span("b", 5, 9)]) == (Span("a", 0, 50), Span("b", 5, 9))
+
+
+A1, A2, A3 = Span("avr.pdf", 0, 37), Span("avr.pdf", 24, 50), Span("avr.pdf", 41, 64)
+
+
+def graded(folder: Folder, *given: Any, qrels: str | None = None) -> dict[str, Graded]:
+    folder.of(*given, qrels=qrels)
+    return read_graded(folder.queries, folder.pages, folder.corpus, folder.qrels if qrels is not None else None)
+
+
+def test_pieces_of_every_form_carry_a_grade_and_without_one_have_the_second(folder: Folder) -> None:
+    found = graded(
+        folder,
+        [
+            {"passage": "a-1", "grade": 1, "found_by": "bm25"},
+            {"doc": "parts/uart.pdf", "first_page": 1, "last_page": 1},
+        ],
+        [{"doc": "avr.pdf", "quote": "The watchdog resets the controller.", "grade": 1}],
+        [{"doc": "avr.pdf", "start": 4, "end": 12, "grade": 2}, {"passage": "a-1", "grade": 1}],
+    )
+    uart = Span("parts/uart.pdf", 0, 25)
+    assert found["q1"] == ((uart,), (A1, uart))
+    assert found["q2"] == ((A1,), (A1,)), "where nothing answers, what holds a part of the answer is relevant"
+    assert found["q3"] == ((Span("avr.pdf", 4, 12),), (A1,))
+    plain = read_evidence(folder.queries, folder.pages, folder.corpus)
+    assert plain == {query: pieces.relevant for query, pieces in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("labels", "relevant", "at_1"),
+    [
+        ("q1 0 a-1 1\nq1 0 a-3 0\n", (A1,), (A1,)),
+        ("q1 0 a-1 1\nq1 0 a-3 2\n", (A3,), (A1, A3)),
+        ("q1 0 a-1 1\nq1 0 a-3 4\n", (A3,), (A1, A3)),
+        ("q1 0 a-1 1\nq1 0 a-3 1\nq9 0 a-2 2\n", (A1, A3), (A1, A3)),
+    ],
+)
+def test_people_s_labels_are_grades_but_where_they_are_binary(
+    folder: Folder, labels: str, relevant: Any, at_1: Any
+) -> None:
+    assert graded(folder, None, qrels=labels) == {"q1": (relevant, at_1)}
+
+
+def test_what_people_say_wins_over_what_was_found_in_the_same_place(folder: Folder) -> None:
+    one, two, three = (
+        {"passage": f"a-{n}", "grade": grade, "found_by": "knn"} for n, grade in ((1, 2), (2, 1), (3, 2))
+    )
+    labels = "q1 0 a-1 0\nq1 0 gone 0\nq2 0 a-3 2\n"
+    found = graded(
+        folder, [one, three], [one, two], [three], [{"passage": "a-1", "grade": 1}, one, three], qrels=labels
+    )
+    assert found["q1"] == ((A3,), (A3,)), "people said that a-1 does not answer it"
+    assert found["q2"] == ((A1, A3), (Span("avr.pdf", 0, 64),)), "a-2, of which less than half is a-3, stays"
+    assert found["q3"] == ((A3,), (A3,)), "of this query people said nothing"
+    assert found["q4"] == ((A3,), (A1, A3)), "their grade of a-1 stands"
+
+
+def test_what_was_judged_is_what_has_a_label_of_anybody(folder: Folder) -> None:
+    found = folder.queries.parent / "found.jsonl"
+    rows = [("q1", "a-1", 0, None), ("q1", "a-3", None, "the reply has no labels"), ("q2", "a-1", None, "timeout")]
+    places = {"a-1": A1, "a-3": A3}
+    same = {"found_by": "bm25", "judge": "relevance", "prompt": "d"}
+    write_lines(
+        found,
+        [
+            {"query_id": query, "passage": name, **places[name]._asdict(), **same, "label": label, "error": error}
+            for query, name, label, error in rows
+        ],
+    )
+    assert read_judged(found, folder.corpus) == {"q1": (A1,), "q2": ()}
+    folder.qrels.write_text("q1 0 a-3 0\nq3 0 a-2 1\nq3 0 b-1 1\n")
+    assert read_judged(found, folder.corpus, folder.qrels) == {
+        "q1": (A1, Span("avr.pdf", 40, 64)),
+        "q2": (),
+        "q3": (A2,),
+    }
+    assert read_judged(folder.corpus.with_name("none"), folder.corpus) == {}

@@ -5,12 +5,22 @@ from __future__ import annotations
 from itertools import pairwise
 from math import log2
 
+import ir_measures
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.evaluate.measures.by_place import NOTHING, EvidenceValues, query_values, section_recall, sources
-from ragassay.evidence import Span, merged
+from ragassay.evaluate.measures.by_place import (
+    NOTHING,
+    EvidenceValues,
+    Unjudged,
+    graded_values,
+    query_values,
+    section_recall,
+    sources,
+    unjudged,
+)
+from ragassay.evidence import Graded, Span, merged
 from ragassay.records import Passage, Query, Section
 
 
@@ -119,6 +129,104 @@ def test_failed_is_no_value_and_neither_is_what_nobody_can_place():
 def test_a_query_without_evidence_is_an_error():
     with pytest.raises(ValueError, match="without evidence"):
         query_values((), [A])
+
+
+@given(st.lists(spans, min_size=1, max_size=4), st.lists(spans, max_size=8), st.sampled_from([1, 2]))
+def test_where_nobody_told_grades_apart_every_value_is_as_without_grades(pieces, passages, grade):
+    graded = Graded.of([(piece, grade) for piece in pieces])
+    plain = query_values(merged(pieces), passages)
+    assert graded_values(graded, passages) == (*plain, plain.recall, plain.rr)
+
+
+graded_pieces = st.lists(st.tuples(spans, st.integers(1, 2)), min_size=1, max_size=4)
+
+
+@given(graded_pieces, st.lists(spans, max_size=6))
+def test_each_character_gains_its_grade(pieces, passages):
+    """By sets: its highest grade, by log2 of one more than the first rank that covers it; all at rank 1 is 1."""
+    grades: dict = {}
+    for piece, grade in pieces:
+        grades |= {at: max(grade, grades.get(at, 0)) for at in positions([piece])}
+    if 2 not in grades.values():
+        grades = dict.fromkeys(grades, 2)
+    gain, seen = 0.0, set()
+    for rank, passage in enumerate(passages, 1):
+        new = positions([passage]) - seen
+        gain += sum(grades.get(at, 0) for at in new) / log2(rank + 1)
+        seen |= new
+    values = graded_values(Graded.of(pieces), passages)
+    assert values.ndcg == pytest.approx(gain / sum(grades.values()))
+    assert values.recall == pytest.approx(
+        sum(grades[at] == 2 for at in grades.keys() & seen) / sum(grade == 2 for grade in grades.values())
+    )
+    assert values.recall_1 == pytest.approx(len(grades.keys() & seen) / len(grades))
+    assert 0 <= values.ndcg <= 1 + 1e-12 and values.rr_1 >= values.rr
+
+
+@given(st.lists(st.integers(0, 2), min_size=8, max_size=8), st.permutations(range(8)), st.integers(1, 8))
+def test_of_whole_passages_dcg_is_that_of_ir_measures(labels, order, k):
+    """Eight passages of ten characters. The ideals differ: theirs is the best order, ours all at rank 1."""
+    pieces = [(Span("d", 20 * n, 20 * n + 10), label) for n, label in enumerate(labels)]
+    graded = Graded.of(pieces)
+    if 2 not in labels:
+        return
+    values = graded_values(graded, [pieces[n][0] for n in order[:k]])
+    qrels = {"q": {str(n): label for n, label in enumerate(labels)}}
+    run = {"q": {str(n): float(-rank) for rank, n in enumerate(order[:k])}}
+    theirs = ir_measures.calc_aggregate([ir_measures.nDCG @ 8, ir_measures.R(rel=2) @ 8, ir_measures.R @ 8], qrels, run)
+    best = sum(label / log2(rank + 1) for rank, label in enumerate(sorted(labels, reverse=True), 1))
+    assert values.ndcg * sum(labels) == pytest.approx(theirs[ir_measures.nDCG @ 8] * best)
+    assert values.recall == pytest.approx(theirs[ir_measures.R(rel=2) @ 8])
+    assert values.recall_1 == pytest.approx(theirs[ir_measures.R @ 8])
+    rr, rr_1 = (next((1 / rank for rank, n in enumerate(order[:k], 1) if labels[n] >= grade), 0.0) for grade in (2, 1))
+    assert (values.rr, values.rr_1) == (pytest.approx(rr), pytest.approx(rr_1))
+
+
+def test_graded_values_are_none_where_those_without_grades_are():
+    graded = Graded.of([(A, 2), (B, 1)])
+    assert graded_values(graded, None) is None and graded_values(graded, [A, None]) is None
+    assert graded_values(graded, []) == (0,) * 7
+    assert unjudged(graded, None, ()) is None and unjudged(graded, [A, None], ()) is None
+    assert Graded.of([(A, 0)]) is None
+
+
+def test_a_passage_is_judged_from_half_of_its_characters():
+    graded = Graded.of([(A, 2)])
+    half, less = Span("a", 15, 25), Span("a", 16, 26)
+    assert unjudged(graded, [half, less, Span("c", 0, 9)], ()).share == pytest.approx(2 / 3)
+    assert unjudged(graded, [half, less, Span("c", 0, 9)], (Span("a", 20, 21), Span("c", 0, 5))).share == 0
+    assert unjudged(graded, [], ()) == Unjudged(0, 0, 0, 0)
+
+
+def test_what_nobody_has_judged_bounds_the_values_as_counted_by_hand():
+    """Ten characters of grade 2 at rank 2; ranks 1 and 3, ten characters each, are unjudged."""
+    found = unjudged(Graded.of([(A, 2)]), [Span("c", 0, 10), A, Span("d", 0, 10)], ())
+    value = 1 / log2(3)
+    assert found == pytest.approx(Unjudged(2 / 3, (value + 0.5) / 2, (1 + value) / 2, 1.0))
+    assert unjudged(Graded.of([(A, 2)]), [Span("c", 0, 10), A], (Span("c", 0, 10),)) == (0, value, value, 1)
+
+
+@given(graded_pieces, st.lists(spans, min_size=1, max_size=4), st.lists(spans, max_size=3), st.data())
+def test_any_grades_of_what_nobody_has_judged_stay_within_the_ends(pieces, passages, judged, data):
+    """Each character that nobody has judged, of an unjudged passage, is given a grade of its own, drawn."""
+    if all(grade == 1 for _, grade in pieces):
+        return
+    graded = Graded.of(pieces)
+    known = positions([*judged, *graded.at_1])
+    left = [one for one in passages if len(positions([one]) & known) < len(positions([one])) / 2]
+    free = sorted(positions(left) - known)
+    given_grades = data.draw(st.lists(st.integers(0, 2), min_size=len(free), max_size=len(free)))
+    more = [(Span(doc, at, at + 1), grade) for (doc, at), grade in zip(free, given_grades, strict=True)]
+    ends, then = unjudged(graded, passages, merged(judged)), graded_values(Graded.of([*pieces, *more]), passages)
+    assert ends.share == pytest.approx(len(left) / len(passages))
+    first = {}
+    for one in passages:
+        for at in positions([one]):
+            first.setdefault(at, one)
+    if all(first[at] in left for at in free):
+        assert ends.ndcg_low - 1e-9 <= then.ndcg <= ends.ndcg_high + 1e-9
+        assert graded_values(graded, passages).recall - 1e-9 <= ends.recall_high
+    assert ends.ndcg_low <= graded_values(graded, passages).ndcg <= ends.ndcg_high
 
 
 def placed_at(passages):

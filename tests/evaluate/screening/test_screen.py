@@ -17,7 +17,7 @@ from ragassay.errors import InputError
 from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.screening.screen import AT_TOKENS, front, screen_results, screened_by, undominated
 from ragassay.evaluate.screening.screened import ScreenResults, two_digits
-from ragassay.evidence import Span
+from ragassay.evidence import Graded, Span
 from ragassay.experiment.workspace import VariantRun
 from ragassay.files import write_text
 from ragassay.prompts import passage_tokens
@@ -54,10 +54,40 @@ def test_at_tokens_a_variant_s_own_limit_does_not_count(
     write_text(workspace.screening / "v.trec", "".join(f"q Q0 p{n} {n} {9 - n} v\n" for n in (1, 2, 3)))
     own = None if tokens is None else tokens * length
     run = VariantRun(variant="v", table="v", settings={}, k=k, tokens=own, n=1, n_failed=0, n_passages=3)
-    found = screened_by(workspace, [run], [query], {"q": (Span("a", 300, 400),)})
+    found = screened_by(workspace, [run], [query], {"q": Graded.of([(Span("a", 300, 400), 2)])})
     assert found.measures["evidence_recall"].tolist() == [[at_k]]
     assert found.measures[f"evidence_recall{AT_TOKENS}"].tolist() == [[at_tokens]]
     assert found.tokens.tolist() == [[length * (k or tokens or 0)]]
+
+
+def test_beside_each_variant_stands_what_nobody_has_judged_of_it_and_what_that_leaves_open(tmp_path: Path) -> None:
+    """Two queries with graded evidence: of the first p1 to p3 were judged, of the second it is not told."""
+    queries = [Query(id=name, text="How?") for name in ("q", "r")]
+    settings = f"{HEAD}[[retriever]]\nname = 'v'\nkind = 'bm25'\n[search]\ntokens = 5000\n"
+    workspace = results_folder(tmp_path, settings, passages=[passage(n) for n in (1, 2, 3, 4)], queries=queries)
+    lines = [f"{q} Q0 p{n} {rank} {9 - rank} v\n" for q in "qr" for rank, n in enumerate((2, 4, 1), 1)]
+    write_text(workspace.screening / "v.trec", "".join(lines))
+    run = VariantRun(variant="v", table="v", settings={}, k=2, tokens=None, n=2, n_failed=0, n_passages=4)
+    spans = {n: Span("a", 100 * n, 100 * n + 100) for n in (1, 2, 3)}
+    graded = Graded.of([(spans[1], 2), (spans[2], 1)])
+    evidence = {query.id: graded for query in queries}
+    found = screened_by(workspace, [run], queries, evidence, {"q": tuple(spans.values())})
+    assert found.measures["evidence_ndcg"].tolist() == [[pytest.approx(1 / 3)] * 2]
+    assert found.measures["evidence_recall"].tolist() == [[0, 0]]
+    assert found.measures[f"evidence_recall{AT_TOKENS}"].tolist() == [[1, 1]]
+    assert found.measures["evidence_recall_1"].tolist() == [[0.5, 0.5]]
+    assert found.measures["evidence_mrr_1"].tolist() == [[1, 1]]
+    [told] = screen_results(found).variants
+    assert (told.unjudged.value, told.unjudged.n, told.unjudged.n_failed) == (0.5, 1, 1)
+    assert told.unjudged_at_tokens.value == pytest.approx(1 / 3, abs=1e-4)
+    assert told.evidence_ndcg_low.value == pytest.approx(1 / 3, abs=1e-4)
+    assert told.evidence_ndcg_high.value == pytest.approx((1 + 2 / np.log2(3)) / 5, abs=1e-4)
+    assert told.evidence_recall_high.value == 0.5
+    [untold] = screen_results(screened_by(workspace, [run], queries, evidence)).variants
+    assert untold.unjudged is None and untold.evidence_recall_1.value == 0.5
+    binary = dict.fromkeys("qr", Graded.of([(spans[1], 2)]))
+    [plain] = screen_results(screened_by(workspace, [run], queries, binary)).variants
+    assert plain.evidence_recall_1 is None and plain.evidence_recall is not None
 
 
 POINTS = st.lists(st.tuples(*[st.integers(0, 4)] * 3), min_size=1, max_size=25)
