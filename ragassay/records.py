@@ -168,7 +168,7 @@ class Found(Outcome):
     """`found.jsonl`: a passage of a question's pool, with the judge's grade of it; one of `label` and `error` is set.
 
     found_by: the ranker that found it, or `section`. doc, start, end: where it stands, None where it does not say.
-    prompt: digest of what the judge was asked by, under which the stage `judge` takes the label for its own.
+    asked: digest of prompts, question and passage, by which the stage `judge` knows the label for its own.
     """
 
     one_of = ("label", "error")
@@ -180,7 +180,7 @@ class Found(Outcome):
     end: int | None = None
     found_by: str
     judge: str
-    prompt: str
+    asked: str
     label: int | None = None
     reason: str | None = None
     error: str | None = None

@@ -294,7 +294,7 @@ def test_what_was_judged_is_what_has_a_label_of_anybody(folder: Folder) -> None:
     found = folder.queries.parent / "found.jsonl"
     rows = [("q1", "a-1", 0, None), ("q1", "a-3", None, "the reply has no labels"), ("q2", "a-1", None, "timeout")]
     places = {"a-1": A1, "a-3": A3}
-    same = {"found_by": "bm25", "judge": "relevance", "prompt": "d"}
+    same = {"found_by": "bm25", "judge": "relevance", "asked": "d"}
     write_lines(
         found,
         [
