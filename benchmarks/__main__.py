@@ -79,7 +79,6 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("judges.together_demo", (), _unrecorded("together_demo")),
         Benchmark("judges.pairs_demo", (), _unrecorded("pairs_demo")),
         Benchmark("judges.together_people", (data,) if data else (), _unrecorded("together_people", data)),
-        Benchmark("questions.people", beir, lacks),
         Benchmark("questions.check_bars", beir, lacks),
         Benchmark("questions.write", beir, lacks or _unrecorded("questions")),
         Benchmark("questions.worth", beir, lacks or _unrecorded("questions")),

@@ -19,8 +19,9 @@ from ragassay.queries import Edit, id_of_rejected, originals
 from ragassay.records import LedgerRow, Query, QuestionsCheck, Rejected, Section
 from ragassay.text import one_line, plain
 
-from .choosing.choose import choose_by_looks
+from .looks.told_apart import check_written, is_told_apart
 from .questions import DEFAULT_PROMPT
+from .questions.choose import choose, read_keep
 from .questions.need_writer import write_from_needs
 from .questions.own import ExpertQuestion, read_expert_questions, read_own_queries, same_text
 from .questions.reject import Embed, Meanings, Sifted, clean, compared_texts, fault_in_writing, sift
@@ -134,7 +135,7 @@ class _Made:
 def make_questions(workspace: Workspace, caller: Caller, embed: Embed | None = None) -> StageOutcome:
     """Write `pool.jsonl`, `rejected.jsonl`, `ledger.jsonl`, `queries.jsonl`, and `questions-check.json` of chosen ones.
 
-    With `questions.style` "need" the test set is chosen out of what was written (`choosing`); `embed` then tells
+    With `questions.style` "need" the test set is chosen out of what was written (`choose`); `embed` then tells
     near-duplicates by meaning, which without it are told by their words alone. Roles written from the corpus are in
     `roles.jsonl`.
     `questions.source` says where the test set comes from: "synthetic" has the models write, "own" takes the user's
@@ -217,8 +218,13 @@ def _chosen(
     experts: Sequence[ExpertQuestion],
     own: Sequence[Query],
     edits: Edits,
+    target: Sequence[float] = (),
 ) -> _Made:
-    """Of what was written from needs, those that together look like people's questions."""
+    """Of what was written from needs, those that share as many words with their passages as people's questions do.
+
+    target: what people's share.
+    """
+    settings = workspace.experiment.questions
     meanings, notices = _meanings(embed, compared_texts(written.candidates, experts, own))
     sifted = sift(
         written.candidates,
@@ -226,13 +232,19 @@ def _chosen(
         own,
         per_section=None,
         language=workspace.experiment.corpus.language,
-        seed=workspace.experiment.questions.seed,
+        seed=settings.seed,
         meanings=meanings,
     )
     sifted, taken = edits.taken_in(edits.sifted(sifted))
-    choice = choose_by_looks(workspace, sifted.kept, experts)
+    known = {query.id: query.metadata.get("shared_words") for query in sifted.kept}
+    shares = {id: share for id, share in known.items() if share is not None}
+    keep = read_keep(workspace.corpus / settings.keep) if settings.keep else ()
+    choice = choose(sifted.kept, shares, target, settings, keep)
+    check = check_written(workspace, [one.text for one in experts], [query.text for query in choice.queries])
+    check = check.model_copy(update={"distance": choice.distance, "distance_drawn": choice.drawn})
+    said = [check.said] if check.said and is_told_apart(check) else []
     rows = _rows(written, sifted, choice.queries, taken)
-    return _Made(written, sifted, choice.queries, rows, taken, choice.check, (*notices, *choice.notices))
+    return _Made(written, sifted, choice.queries, rows, taken, check, (*notices, *choice.notices, *said))
 
 
 def _meanings(embed: Embed | None, texts: Sequence[str]) -> tuple[Meanings | None, list[str]]:

@@ -56,7 +56,7 @@ def _other_vectors(experiment: Experiment) -> dict[str, Any]:
 
 
 def chooses(experiment: Experiment) -> bool:
-    """Whether the test set is chosen out of many questions, by their looks and meanings."""
+    """Whether the test set is chosen out of many questions."""
     return experiment.questions.from_needs
 
 
@@ -128,6 +128,7 @@ INGEST = Stage(
 
 
 def _check_questions(workspace: Workspace) -> Iterator[Check]:
+    from .questions.choose import read_keep
     from .questions.own import read_expert_questions, read_own_queries
 
     settings = workspace.experiment.questions
@@ -135,6 +136,7 @@ def _check_questions(workspace: Workspace) -> Iterator[Check]:
         yield partial(read_own_queries, workspace.own_queries)
     if settings.source != "own":
         yield partial(read_expert_questions, workspace.expert_questions, needed=settings.few_shot > 0)
+        yield from (partial(read_keep, path) for path in own_files(workspace, settings.keep))
 
 
 def _later_steps(workspace: Workspace) -> list[Load]:
@@ -182,7 +184,10 @@ def _questions(workspace: Workspace, means: Means) -> StageOutcome:
 QUESTIONS = Stage(
     "questions",
     needs=lambda w: [w.sections, *([w.passages] if chooses(w.experiment) else [])],
-    uses=lambda w: [w.expert_questions, w.own_queries, *questions_prompts(w), *decided_by_people(w)],
+    uses=lambda w: [
+        *(w.expert_questions, w.own_queries, *questions_prompts(w), *decided_by_people(w)),
+        *own_files(w, w.experiment.questions.keep),
+    ],
     settings=questions_settings,
     makes=lambda w: [
         *(w.pool, w.rejected, w.queries, w.ledger),

@@ -2,31 +2,49 @@
 
     python -m benchmarks.coverage.told_apart [N]
 
-N simulations a row (100). Experts' questions are drawn from the FAQ of synth/choosing/defaults.json, with noise;
-written ones from the same, longer by so many words. The truth is the mean area of 200 classifiers, each fitted to as
+N simulations a row (100). Experts' questions are drawn from the FAQ of the avr-libc manual, with noise; written
+ones from the same, longer by so many words. The truth is the mean area of 200 classifiers, each fitted to as
 many questions and tried on a thousand new ones.
 """
 
 from __future__ import annotations
 
 import sys
+import tempfile
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 
-from ragassay.synth.choosing.features import Array, Features, default_points
-from ragassay.synth.choosing.told_apart import auc, fit_logistic, told_apart
+from ragassay.experiment.reading import load_experiment
+from ragassay.experiment.workspace import Workspace, read_passages
+from ragassay.synth.ingest import ingest
+from ragassay.synth.looks.features import Array, Features, Passages, features_of
+from ragassay.synth.looks.told_apart import auc, fit_logistic, told_apart
+from ragassay.synth.questions.own import read_expert_questions
 
 CASES = ((36, 36, 0.0), (36, 36, 4.0), (20, 60, 4.0), (36, 36, 12.0))
 NOISE = np.array([1.5, 8.0, 0.1, 0.05, 0.4, 0, 0, 0, 0, 0])
 LONGER = np.array([1.0, 5.0, 0, 0, 0, 0, 0, 0, 0, 0])
 """A word has five letters and a space is not counted."""
-FAQ = 36
+CORPUS = Path(__file__).parents[2] / "corpora" / "avr-libc"
 N_TRUTH, N_NEW = 200, 500
+
+
+@cache
+def faq() -> Array:
+    """Figures of the FAQ's questions among the manual's passages, which are without the FAQ."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Workspace(CORPUS, Path(folder), load_experiment(CORPUS / "experiment.toml"))
+        ingest(home)
+        passages = Passages([passage.text for passage in read_passages(home.passages)], "en")
+    rows = [features_of(expert.text, passages, "en") for expert in read_expert_questions(home.expert_questions)]
+    return np.round(np.array(rows, float), 3)
 
 
 def questions(n: int, longer: float, rng: np.random.Generator) -> Array:
     """Figures of n made-up questions."""
-    points = default_points()[rng.integers(0, FAQ, n)]
+    points = faq()[rng.integers(0, len(faq()), n)]
     return np.asarray(points + NOISE * rng.normal(size=points.shape) + longer * LONGER)
 
 

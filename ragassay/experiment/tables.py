@@ -261,7 +261,8 @@ KINDS = {
 
 
 class QuestionsSettings(Table):
-    """`[questions]`. kinds: share of the questions by kind; blind: share written from the need without the text.
+    """`[questions]`. kinds: share of the questions by kind; blind: share written from the need without the text; keep:
+    a file of the corpus folder with the ids of questions that are taken first.
 
     roles: who asks, or "corpus" where a model is to say it.
     """
@@ -277,6 +278,7 @@ class QuestionsSettings(Table):
     kinds: dict[str, Annotated[float, Field(ge=0, le=1)]] = KINDS
     roles: tuple[Annotated[str, Field(min_length=1)], ...] | Literal["corpus"] = ()
     golden_answers: bool = False
+    keep: Annotated[str, Field(min_length=1)] | None = None
     prompt: str | None = None
     need_prompt: str | None = None
     linked_prompt: str | None = None
@@ -313,7 +315,7 @@ class QuestionsSettings(Table):
             raise ValueError('prompt goes with style = "passage"; with style = "need" there is need_prompt')
         if self.style == "passage" and self.roles == "corpus":
             raise ValueError('roles = "corpus" goes with style = "need"')
-        for name in ("need_prompt", "linked_prompt", "blind_prompt", "evidence_prompt"):
+        for name in ("keep", "need_prompt", "linked_prompt", "blind_prompt", "evidence_prompt"):
             if self.style == "passage" and getattr(self, name):
                 raise ValueError(f'{name} goes with style = "need"')
         return self

@@ -15,8 +15,8 @@ from ragassay.evidence import Span
 from ragassay.records import Figure, QuestionsCheck
 from ragassay.text import one_line, same_words
 
-from ..choosing.features import features_of
-from ..choosing.told_apart import FEWEST, questions_check
+from ..looks.features import features_of
+from ..looks.told_apart import FEWEST, questions_check
 from ..questions.reject import Asked, Embed, Meanings
 from .answer_held import comparable, not_held
 from .corpus_text import CorpusText, Found, evidence_of, windows
@@ -73,7 +73,7 @@ def realism(
         notes.append(f"realism is of {MOST} of the questions, drawn at random")
     figures = ([features_of(text, corpus.search, corpus.language) for text in texts] for texts in (experts, others))
     of_experts, of_set = figures
-    return questions_check(of_experts, of_set, distance=None, drawn=None, seed=SEED), notes
+    return questions_check(of_experts, of_set, seed=SEED), notes
 
 
 class Placed(Protocol):

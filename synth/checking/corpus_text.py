@@ -22,9 +22,9 @@ from ragassay.files import read_records
 from ragassay.records import Page, Passage, Section
 from ragassay.text import one_line
 
-from ..choosing.features import Passages
 from ..formats import PDF, kind_of
 from ..ingest import ingest
+from ..looks.features import Passages
 from .test_set import Item, Piece
 from .wording import scripts_of
 

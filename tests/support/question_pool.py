@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ragassay.experiment.tables import QuestionsSettings
 from ragassay.records import Query
-from ragassay.synth.choosing.features import Features
+from ragassay.synth.looks.features import Features
 
 A, B = "x:a", "x:b"
 KINDS = {"fact": 0.5, "several": 0.25, "keyword": 0.25}
@@ -34,19 +32,3 @@ def looks(n: int, words: float, rng: np.random.Generator) -> list[Features]:
         shared, run = rng.beta(4, 3), rng.beta(1.5, 8)
         found.append(Features(length, 6 * length, shared, run, rng.poisson(1.0), *form, rng.random() < 0.2))
     return found
-
-
-def planted(n: int, seed: int = 7) -> tuple[list[Query], dict[str, Features], list[Features]]:
-    """A pool of 2n, of which every second one looks like people's questions, by id; and 40 questions of people."""
-    rng = np.random.default_rng(seed)
-    rows = [row for pair in zip(looks(n, 10, rng), looks(n, 25, rng), strict=True) for row in pair]
-    kinds = list(KINDS)
-    pool = [
-        query(number, ((A, B)[number // 2 % 2], kinds[rng.integers(3)], int(rng.integers(9)), bool(rng.integers(2))))
-        for number in range(2 * n)
-    ]
-    return pool, {q.id: row for q, row in zip(pool, rows, strict=True)}, looks(40, 10, rng)
-
-
-def figures(pool: Sequence[Query], features: dict[str, Features]) -> np.ndarray:
-    return np.array([features[q.id] for q in pool], float)

@@ -223,7 +223,7 @@ def test_ids_are_read_from_a_file(tmp_path: Path) -> None:
     path.write_text("# those that stand\nq-1\n\n  q-2 \nq-1\n")
     assert read_keep(path) == ("q-1", "q-2")
     path.write_text("q-1\nq-2 q-3\n")
-    with pytest.raises(InputError, match="kept.txt:2: is not one"):
+    with pytest.raises(InputError, match=r"kept\.txt:2: is not one"):
         read_keep(path)
     with pytest.raises(InputError, match="is not there"):
         read_keep(tmp_path / "none.txt")

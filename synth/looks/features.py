@@ -6,18 +6,16 @@ first for it. No model is asked. Form is told by words of five languages and by 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ..questions.reject import FUNCTION_WORDS, asks, content_of, length_words, shape_of, tokens_of
+from ..questions.choose import shared_words
+from ..questions.reject import FUNCTION_WORDS, asks, content_of, length_words, tokens_of
 
 K1, B = 1.2, 0.75
 """Lucene's defaults."""
@@ -50,50 +48,6 @@ class Passages:
 
 
 Array = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Sample:
-    """points: a row each. weights: of the rows, not negative, adding up to 1.
-
-    By the weights a few questions of experts can be filled up with those of other people.
-    """
-
-    points: Array
-    weights: Array
-
-    @classmethod
-    def even(cls, points: Array) -> Sample:
-        """All rows (at least one) weigh the same."""
-        return cls(points, np.full(len(points), 1 / len(points)))
-
-    @classmethod
-    def mixed(cls, one: Array, other: Array, share: float) -> Sample:
-        """Rows of `one` weigh `share` (0 to 1) together, those of `other` the rest; what weighs may not be empty."""
-        weights = [np.full(len(rows), part / max(len(rows), 1)) for rows, part in ((one, share), (other, 1 - share))]
-        return cls(np.concatenate([one, other]), np.concatenate(weights))
-
-
-def distances(one: Array, other: Array) -> Array:
-    """Euclidean distances: a row for each of `one`, a column for each of `other`."""
-    squares = (one**2).sum(1)[:, None] + (other**2).sum(1)[None, :] - 2 * one @ other.T
-    return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
-
-
-def energy_distance(one: Sample, other: Sample) -> float:
-    """The energy distance, 0 or more, up to rounding.
-
-    Székely and Rizzo 2013, "Energy statistics: A class of statistics based on distances", Journal of Statistical
-    Planning and Inference 143: E(X, Y) = 2 E|X - Y| - E|X - X'| - E|Y - Y'|, which is 0 where both are distributed
-    alike, and only then.
-    """
-    between = one.weights @ distances(one.points, other.points) @ other.weights
-    within = []
-    for sample in (one, other):
-        own = distances(sample.points, sample.points)
-        np.fill_diagonal(own, 0.0)
-        within.append(sample.weights @ own @ sample.weights)
-    return float(2 * between - within[0] - within[1])
 
 
 class Features(NamedTuple):
@@ -158,12 +112,10 @@ _IDENTIFIER = re.compile(r"\d|\w_\w|_\w|\w_|.[A-Z]|[\\/()\[\]{}<>=#$@*&|+~^%]|\w
 def features_of(question: str, passages: Passages, language: str) -> Features:
     """The figures of a question. language: ISO 639, for stems."""
     best, form = passages.best(question), form_of(question)
-    content = shape_of(question, language).content
-    shared = len(content & shape_of(best, language).content) if best else 0
     return Features(
         words=float(length_words(question)),
         characters=float(len(question)),
-        shared_words=shared / len(content) if content else 0.0,
+        shared_words=shared_words(question, best, language),
         longest_run=_longest_run(question, best),
         identifiers=float(sum(is_identifier(word) for word in question.split())),
         wh=float(form == "wh"),
@@ -211,24 +163,3 @@ def _longest_run(question: str, passage: str) -> float:
 
 def _words(text: str) -> Sequence[str]:
     return [token.casefold() for token in tokens_of(text)]
-
-
-DEFAULTS = "defaults.json"
-"""Figures of people's questions from two collections; `python -m benchmarks.questions.people SCIFACT` makes it."""
-WEIGHT = 20
-"""How many questions the defaults weigh as: n experts weigh n / (n + WEIGHT)."""
-
-
-def default_points() -> Array:
-    """The questions of `defaults.json`, a row of Features each."""
-    text = files("ragassay").joinpath("synth", "choosing", DEFAULTS).read_text(encoding="utf-8")
-    value = json.loads(text)
-    if tuple(value["features"]) != Features._fields:
-        raise ValueError(f"{DEFAULTS} has other features; make it again")
-    return np.array([row for collection in value["collections"] for row in collection["rows"]], float)
-
-
-def people(experts: Sequence[Features]) -> Sample:
-    """What questions are chosen to look like: n experts' weigh n / (n + 20), the defaults the rest."""
-    points = np.array(experts, float).reshape(-1, len(Features._fields))
-    return Sample.mixed(points, default_points(), len(experts) / (len(experts) + WEIGHT))

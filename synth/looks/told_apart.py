@@ -13,9 +13,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from ragassay.experiment.workspace import Workspace, read_passages
 from ragassay.records import Figure, LookDifference, QuestionsCheck
 
-from .features import TOLD, Array, Features
+from .features import TOLD, Array, Features, Passages, features_of
 
 Z = 1.959963984540054
 
@@ -108,19 +109,28 @@ NOTABLE = 0.2
 """A standardised difference of means that is named (a small one by Cohen 1988)."""
 
 
-def questions_check(
-    experts: Sequence[Features], written: Sequence[Features], *, distance: float | None, drawn: float | None, seed: int
-) -> QuestionsCheck:
-    """What `questions-check.json` says. distance, drawn: the energy distances of the choice."""
+def questions_check(experts: Sequence[Features], written: Sequence[Features], *, seed: int) -> QuestionsCheck:
+    """What `questions-check.json` says of how both look."""
     check = QuestionsCheck(
         n_experts=len(experts),
         n_written=len(written),
         auc=told_apart(experts, written, seed=seed),
         features=differences(experts, written),
-        energy_distance=distance,
-        energy_distance_drawn=drawn,
     )
     return check.model_copy(update={"said": _sentence(check)})
+
+
+def check_written(workspace: Workspace, experts: Sequence[str], written: Sequence[str]) -> QuestionsCheck:
+    """`questions_check` of texts, among the passages of [ingest]. Raises InputError where these cannot be read."""
+    language, seed = workspace.experiment.corpus.language, workspace.experiment.questions.seed
+    passages = Passages([passage.text for passage in read_passages(workspace.passages)], language)
+    looks = ([features_of(text, passages, language) for text in texts] for texts in (experts, written))
+    return questions_check(*looks, seed=seed)
+
+
+def is_told_apart(check: QuestionsCheck) -> bool:
+    """Whether the interval of the area lies above .5."""
+    return check.auc is not None and check.auc.ci_low is not None and check.auc.ci_low > 0.5
 
 
 def told_apart(experts: Sequence[Features], written: Sequence[Features], *, seed: int) -> Figure | None:

@@ -14,8 +14,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from support.question_pool import looks
 
-from ragassay.synth.choosing.features import Features
-from ragassay.synth.choosing.told_apart import (
+from ragassay.synth.looks.features import Features
+from ragassay.synth.looks.told_apart import (
     auc,
     auc_interval,
     differences,
@@ -65,7 +65,7 @@ def test_two_halves_of_one_set_are_not_told_apart() -> None:
 def test_a_set_twice_as_long_is_told_apart_and_why_is_said() -> None:
     rng = np.random.default_rng(4)
     experts, written = looks(20, 10, rng), looks(30, 40, rng)
-    check = questions_check(experts, written, distance=0.5, drawn=0.9, seed=7)
+    check = questions_check(experts, written, seed=7)
     assert check.auc is not None and check.auc.value == 1.0 and check.auc.n == 50
     assert check.auc.ci_low is not None and 0.8 < check.auc.ci_low < 1 and check.auc.ci_high == pytest.approx(1)
     assert [row.feature for row in check.features[:2]] in (["words", "characters"], ["characters", "words"])
@@ -77,12 +77,12 @@ def test_a_set_twice_as_long_is_told_apart_and_why_is_said() -> None:
 def test_below_ten_of_either_nothing_is_said() -> None:
     rng = np.random.default_rng(4)
     experts, written = looks(12, 10, rng), looks(12, 12, rng)
-    few = questions_check(experts[:9], written, distance=None, drawn=None, seed=7)
+    few = questions_check(experts[:9], written, seed=7)
     assert few.auc is None and len(few.features) == 10
     assert few.said == (
         "whether experts' and written questions can be told apart is not said of 9 and 12: it takes 10 of each"
     )
-    assert questions_check([], written, distance=None, drawn=None, seed=7).said is None
+    assert questions_check([], written, seed=7).said is None
 
 
 def test_differences_are_cohens() -> None:
