@@ -40,6 +40,7 @@ from .judging.catalog import experiment_evaluators
 from .judging.engine.cases import NOT_JUDGED, QueryCase, cases_of, known_relevant, with_evidence
 from .judging.engine.evaluator import unjudged
 from .judging.engine.rounds import assess, complete, judged, units
+from .judging.found import known_grades, without_known
 from .judging.games import play_lists, play_pairs
 from .judging.judges.relevance import qrels_of
 from .judging.panel import Panel, by_criterion, outcome_of, panels_of, passed_over
@@ -103,8 +104,11 @@ def make_judgments(workspace: Workspace, caller: Caller) -> StageOutcome:
     """
     settings, panels, material = workspace.experiment.judge, panels_of(workspace), read_material(workspace)
     material = replace(material, joined=waves_of(workspace, material.agents))
-    once = ask_once(cases_by_wave(material))
-    passages, graded = _judge_passages(once, material, panels, caller)
+    whole = ask_once(cases_by_wave(material))
+    known = known_grades(workspace, panels, [case for wave in whole.waves for case in wave])
+    once, taken = without_known(whole, known[panels[0].judge], panels, caller)
+    known = {judge: [row for row in rows if (row.query_id, row.subject) in taken] for judge, rows in known.items()}
+    passages, graded = _judge_passages(once, material, panels, known, caller)
     relevance = panel_labels(passages)
     relevant = known_relevant(material, relevance, settings.relevant_from)
     shown = relevant_by_wave(material, relevant)
@@ -140,15 +144,18 @@ def make_judgments(workspace: Workspace, caller: Caller) -> StageOutcome:
 
 
 def _judge_passages(
-    once: AskedOnce, material: Material, panels: Sequence[Panel], caller: Caller
+    once: AskedOnce, material: Material, panels: Sequence[Panel], known: ByJudge, caller: Caller
 ) -> tuple[ByJudge, list[Assessment]]:
-    """The relevance of every passage by each model, and what the judges give that grade an answer without it."""
+    """The relevance of every passage by each model, and what the judges give that grade an answer without it.
+
+    known: what was graded before, which is not asked about.
+    """
     cases = [case for wave in once.waves for case in wave]
     early = [judge for panel in panels for judge in panel.pointwise if not judge.needs_evidence]
     asked = [*(panel.passages(cases) for panel in panels), *((judge, units(judge, cases)) for judge in early)]
     made = judged(asked, caller)
     found = {
-        panel.judge: _by_judge(panel, _owed_relevance(material, panel), once.of_all(passages))
+        panel.judge: _by_judge(panel, _owed_relevance(material, panel), once.of_all([*passages, *known[panel.judge]]))
         for panel, passages in zip(panels, made, strict=False)
     }
     return found, [row for rows in made[len(panels) :] for row in rows]
@@ -163,9 +170,10 @@ def _whole(material: Material, waves: Sequence[Sequence[QueryCase]]) -> list[Que
     ]
 
 
-def _by_judge(panel: Panel, owed: Sequence[Assessment], made: Sequence[Assessment]) -> list[Judgment]:
+def _by_judge(panel: Panel, owed: Sequence[Assessment], made: Sequence[Judgment]) -> list[Judgment]:
     """What one model owed, with its own records among `made` in their places."""
-    return [row.judgment() for row in complete(owed, [row for row in made if row.judge == panel.judge])]
+    given = [row.judgment() if isinstance(row, Assessment) else row for row in made if row.judge == panel.judge]
+    return complete([row.judgment() for row in owed], given)
 
 
 def _all(told: ByJudge) -> list[Judgment]:

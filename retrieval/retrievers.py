@@ -120,8 +120,9 @@ def build_retrievers(
     passages: Sequence[Passage],
     progress: Progress | None = None,
     embedder: Embedder | None = None,
+    names: Sequence[str] = (),
 ) -> dict[str, PassageRetriever]:
-    """The retrievers that `experiment.toml` names, by name, over `passages`.
+    """The retrievers that `experiment.toml` names, or of these `names`, by name, over `passages`.
 
     The embedding model is loaded when a search needs the vector of a text that neither the corpus folder's nor the
     results folder's embeddings hold. With the engine `opensearch` the passages are indexed on its server, and
@@ -131,10 +132,10 @@ def build_retrievers(
     settings, language = workspace.experiment.retrieval, workspace.experiment.corpus.language
     check_depth(workspace, len(passages))
     embedder = make_embedder(workspace, progress) if embedder is None else embedder
-    rrf_k = settings.rrf_k
+    rrf_k, names = settings.rrf_k, names or settings.retrievers
     if settings.engine == "opensearch":
         rankers = open_rankers(
-            settings.retrievers,
+            names,
             passages,
             embedder,
             engine_of(workspace),
@@ -143,9 +144,7 @@ def build_retrievers(
             progress=progress,
         )
     else:
-        rankers = make_rankers(
-            settings.retrievers, passages, embedder, language=language, bm25=settings.bm25, rrf_k=rrf_k
-        )
+        rankers = make_rankers(names, passages, embedder, language=language, bm25=settings.bm25, rrf_k=rrf_k)
     known = {passage.id: passage for passage in passages}
     return {
         name: PassageRetriever(name=name, ranker=ranker, passages=known, k=settings.k)

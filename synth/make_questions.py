@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ragassay import queries as question_edits
@@ -16,14 +16,15 @@ from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_json, write_records
 from ragassay.prompts import Prompt
 from ragassay.queries import Edit, id_of_rejected, originals
-from ragassay.records import LedgerRow, Query, QuestionsCheck, Rejected, Section
+from ragassay.records import Found, LedgerRow, Query, QuestionsCheck, Rejected, Section
 from ragassay.text import one_line, plain
 
 from .looks.told_apart import check_written, is_told_apart
 from .questions import DEFAULT_PROMPT
 from .questions.choose import choose, read_keep
+from .questions.find import RELEVANT, Evidence, Finder
 from .questions.need_writer import write_from_needs
-from .questions.own import ExpertQuestion, read_expert_questions, read_own_queries, same_text
+from .questions.own import ExpertQuestion, read_expert_questions, read_test_set, same_text
 from .questions.reject import Embed, Meanings, Sifted, clean, compared_texts, fault_in_writing, sift
 from .questions.sample import sample_queries, sample_sections
 from .questions.slots import Calls, Setup, Written, ledger
@@ -132,7 +133,9 @@ class _Made:
     notices: Sequence[str] = ()
 
 
-def make_questions(workspace: Workspace, caller: Caller, embed: Embed | None = None) -> StageOutcome:
+def make_questions(
+    workspace: Workspace, caller: Caller, embed: Embed | None = None, finder: Finder | None = None
+) -> StageOutcome:
     """Write `pool.jsonl`, `rejected.jsonl`, `ledger.jsonl`, `queries.jsonl`, and `questions-check.json` of chosen ones.
 
     With `questions.style` "need" the test set is chosen out of what was written (`choose`); `embed` then tells
@@ -145,34 +148,124 @@ def make_questions(workspace: Workspace, caller: Caller, embed: Embed | None = N
     """
     source, edits = workspace.experiment.questions.source, read_edits(workspace.question_edits)
     own, said = _own(workspace) if source != "synthetic" else ([], [])
+    looked = _Looked(finder, edits)
+    own = looked.at_own(own)
     made = _Made(Written(), Sifted((), ()), (), ())
     notices: list[str] = []
     if source != "own":
         few_shot = workspace.experiment.questions.few_shot
         experts = read_expert_questions(workspace.expert_questions, needed=few_shot > 0)
         sections = read_records(workspace.sections, Section)
-        made = _make(workspace, caller, embed, experts, sections, own, edits)
+        made = _make(workspace, caller, embed, experts, sections, own, edits, looked)
         notices = _notices(workspace, made, experts, sections)
     own = edits.without_rejected(own)
     queries = edits.edited([*own, *made.sampled, *made.taken])
     _write(workspace, made, queries, edits)
+    looked.write(workspace.found)
     if not queries:
         raise NothingCame(_nothing(made))
     n_drawn = len(queries) - len(made.taken)
     short = _shortage(workspace.experiment, made, n_drawn, len(own)) if source != "own" else None
     return StageOutcome(
-        notices=(*([short] if short else []), *notices, *said, *edits.notices(queries, made.sifted.kept)),
+        notices=(
+            *([short] if short else []),
+            *notices,
+            *said,
+            *looked.notices(),
+            *edits.notices(queries, made.sifted.kept),
+        ),
         exit_status=1 if short else 0,
         n_records=len(queries),
-        n_failed=sum(len(calls.errors) for calls in made.written.calls),
+        n_failed=sum(len(calls.errors) for calls in made.written.calls) + looked.n_failed,
     )
 
 
 def _own(workspace: Workspace) -> tuple[list[Query], list[str]]:
     """The user's queries, whose evidence is looked up before a model is asked, and what is to be said of them."""
-    queries = read_own_queries(workspace.own_queries)
+    own = workspace.experiment.questions.source == "own"
+    queries = read_test_set(workspace.own_queries, workspace.expert_questions, own=own)
+    if not workspace.own_queries.exists():
+        return queries, same_text(queries)
     read_evidence(workspace.own_queries, workspace.pages, workspace.passages)
     return queries, [*same_text(originals(queries)), *in_several_places(workspace.own_queries, workspace.pages)]
+
+
+@dataclass
+class _Looked:
+    """What was found in all passages for questions; nothing without a finder.
+
+    rows: of `found.jsonl`. A person's question is never rejected for what was not found, nor is one of people's
+    evidence looked up again; what rules say of a written one is said of its text as it will be asked.
+    """
+
+    finder: Finder | None
+    edits: Edits
+    rows: list[Found] = field(default_factory=list)
+    unanswered: list[str] = field(default_factory=list)
+    n_own: int = 0
+
+    def at_own(self, queries: Sequence[Query]) -> list[Query]:
+        """The queries with what was found for those that bring no evidence."""
+        if self.finder is None:
+            return list(queries)
+        bare = [query for query in queries if not query.metadata.get("evidence")]
+        found = self._find(bare, ())
+        self.n_own, self.unanswered = len(bare), [id for id, one in found.items() if one.best < RELEVANT]
+        return [self.finder.with_evidence(one, found[one.id]) if one.id in found else one for one in queries]
+
+    def at_written(self, sifted: Sifted, sections: Sequence[Section]) -> Sifted:
+        """Those that something answers with their evidence; the others join the rejected, with the reason."""
+        if self.finder is None:
+            return sifted
+        found = self._find(sifted.kept, sections)
+        kept, rejected = [], list(sifted.rejected)
+        for query in sifted.kept:
+            fault = found[query.id].fault(str(query.metadata.get("kind", "")))
+            if fault is None:
+                kept.append(self.finder.with_evidence(query, found[query.id]))
+            else:
+                rejected.append(Rejected(text=query.text, metadata=query.metadata, reason=fault))
+        return Sifted(tuple(kept), tuple(rejected))
+
+    def shares_of(self, experts: Sequence[ExpertQuestion], own: Sequence[Query]) -> list[float]:
+        """What people's questions share with their best passages: those brought, and experts' that are none of them."""
+        if self.finder is None:
+            return []
+        brought = {query.text for query in own}
+        asked = [Query(id=f"expert-{one.line}", text=one.text) for one in experts if one.text not in brought]
+        found = self._find(asked, ())
+        people = [*own, *(self.finder.with_evidence(one, found[one.id]) for one in asked)]
+        return [query.metadata["shared_words"] for query in people if "shared_words" in query.metadata]
+
+    def _find(self, queries: Sequence[Query], sections: Sequence[Section]) -> Mapping[str, Evidence]:
+        assert self.finder is not None
+        rows, found = self.finder.find(self.edits.edited(queries), sections)
+        self.rows += rows
+        return found
+
+    @property
+    def n_failed(self) -> int:
+        """Passages that a judge could not grade."""
+        return sum(row.error is not None for row in self.rows)
+
+    def notices(self) -> list[str]:
+        """Sentences on gradings that failed, and on people's questions for which nothing was found."""
+        told = []
+        if self.n_failed:
+            first = next(row.error for row in self.rows if row.error is not None)
+            told.append(f"{self.n_failed} of {len(self.rows)} passages could not be graded, the first: {plain(first)}")
+        if self.unanswered:
+            named = ", ".join(map(plain, self.unanswered[:3])) + (", …" if len(self.unanswered) > 3 else "")
+            n = f"{len(self.unanswered)} of the {self.n_own} questions that came without evidence"
+            told.append(f"for {n} no passage was found that answers them ({named})")
+        return told
+
+    def write(self, path: Path) -> None:
+        """The file is there only where something was looked for."""
+        if self.finder is None:
+            path.unlink(missing_ok=True)
+        else:
+            write_records(path, self.rows)
 
 
 def _make(
@@ -183,6 +276,7 @@ def _make(
     all_sections: Sequence[Section],
     own: Sequence[Query],
     edits: Edits,
+    looked: _Looked,
 ) -> _Made:
     settings = workspace.experiment.questions
     if not all_sections:
@@ -190,7 +284,7 @@ def _make(
     sections = sample_sections(all_sections, settings.sections, settings.seed)
     if settings.style == "need":
         written = write_from_needs(Setup.load(workspace, experts), sections, all_sections, caller)
-        return _chosen(workspace, written, embed, experts, own, edits)
+        return _chosen(workspace, written, embed, experts, own, edits, looked, all_sections)
     prompt = Prompt.load(workspace.prompt_file(settings.prompt, DEFAULT_PROMPT))
     written = write_from_passages(workspace.experiment, prompt, sections, experts, caller)
     sifted = sift(
@@ -201,7 +295,7 @@ def _make(
         language=workspace.experiment.corpus.language,
         seed=settings.seed,
     )
-    sifted, taken = edits.taken_in(edits.sifted(sifted))
+    sifted, taken = edits.taken_in(looked.at_written(edits.sifted(sifted), all_sections))
     sampled = sample_queries(sifted.kept, settings.quota, settings.seed)
     return _Made(written, sifted, sampled, _rows(written, sifted, sampled, taken), taken)
 
@@ -218,12 +312,10 @@ def _chosen(
     experts: Sequence[ExpertQuestion],
     own: Sequence[Query],
     edits: Edits,
-    target: Sequence[float] = (),
+    looked: _Looked,
+    sections: Sequence[Section],
 ) -> _Made:
-    """Of what was written from needs, those that share as many words with their passages as people's questions do.
-
-    target: what people's share.
-    """
+    """Of what was written from needs, those that share as many words with their passages as people's questions do."""
     settings = workspace.experiment.questions
     meanings, notices = _meanings(embed, compared_texts(written.candidates, experts, own))
     sifted = sift(
@@ -235,7 +327,8 @@ def _chosen(
         seed=settings.seed,
         meanings=meanings,
     )
-    sifted, taken = edits.taken_in(edits.sifted(sifted))
+    sifted, taken = edits.taken_in(looked.at_written(edits.sifted(sifted), sections))
+    target = looked.shares_of(experts, own)
     known = {query.id: query.metadata.get("shared_words") for query in sifted.kept}
     shares = {id: share for id, share in known.items() if share is not None}
     keep = read_keep(workspace.corpus / settings.keep) if settings.keep else ()

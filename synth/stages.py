@@ -9,8 +9,18 @@ from typing import Any
 
 from ragassay.experiment.reading import own_files, own_modules, tables
 from ragassay.experiment.settings import Experiment
-from ragassay.experiment.stage import QUESTION_TOKENS, Check, Load, Means, Stage, filled_tokens, foreseen_load
-from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.experiment.stage import (
+    QUESTION_TOKENS,
+    Check,
+    Load,
+    Means,
+    Stage,
+    count_queries,
+    filled_tokens,
+    foreseen_load,
+    mean_passage_tokens,
+)
+from ragassay.experiment.workspace import StageOutcome, Workspace, read_passages
 from ragassay.progress import counter
 
 from .questions import DEFAULT_PROMPT, GOLDEN_PROMPT, PROMPTS, ROLES_PROMPT, STEPS
@@ -46,7 +56,29 @@ def questions_settings(experiment: Experiment) -> dict[str, Any]:
     if chooses(experiment):
         values["retrieval.embedding"] = experiment.retrieval.embedding if embeds(experiment) else None
         values |= _other_vectors(experiment) if embeds(experiment) else {}
+    if not looks_in_corpus(experiment):
+        values = {name: value for name, value in values.items() if name not in _OF_POOLS}
+    else:
+        values |= tables(experiment, models=tuple(sorted(experiment.judge.models)))
+        values |= {f"judge.{name}": getattr(experiment.judge, name) for name in GRADED_BY}
+        values |= {f"retrieval.{name}": getattr(experiment.retrieval, name) for name in FOUND_BY}
+        values |= _other_vectors(experiment)
     return values | {"corpus.language": experiment.corpus.language}
+
+
+_OF_POOLS = ("questions.evidence", "questions.pool_depth")
+GRADED_BY = (
+    *("model", "panel", "mode", "prompts", "relevance_batch", "relevance_prompt", "relevance_batch_prompt"),
+    *("relevance_question", "yes_threshold", "seed"),
+)
+"""Settings of [judge] by which evidence is graded."""
+FOUND_BY = ("retrievers", "embedding", "bm25", "rrf_k", "engine")
+"""Settings of [retrieval] by which it is found."""
+
+
+def looks_in_corpus(experiment: Experiment) -> bool:
+    """Whether evidence is looked for in all passages."""
+    return experiment.questions.evidence == "corpus"
 
 
 def _other_vectors(experiment: Experiment) -> dict[str, Any]:
@@ -129,11 +161,11 @@ INGEST = Stage(
 
 def _check_questions(workspace: Workspace) -> Iterator[Check]:
     from .questions.choose import read_keep
-    from .questions.own import read_expert_questions, read_own_queries
+    from .questions.own import read_expert_questions, read_test_set
 
     settings = workspace.experiment.questions
     if settings.source != "synthetic":
-        yield partial(read_own_queries, workspace.own_queries)
+        yield partial(read_test_set, workspace.own_queries, workspace.expert_questions, own=settings.source == "own")
     if settings.source != "own":
         yield partial(read_expert_questions, workspace.expert_questions, needed=settings.few_shot > 0)
         yield from (partial(read_keep, path) for path in own_files(workspace, settings.keep))
@@ -143,8 +175,9 @@ def _later_steps(workspace: Workspace) -> list[Load]:
     """What is asked once the needs are there, blind questions and the evidence; before it the needs, for which roles
     that a model has still to write are wanted."""
     settings = workspace.experiment.questions
+    found = _grading(workspace) if looks_in_corpus(workspace.experiment) else []
     if settings.source == "own" or settings.style == "passage":
-        return []
+        return found
     from ragassay.files import read_records
     from ragassay.prompts import count_tokens
     from ragassay.records import Section
@@ -169,21 +202,46 @@ def _later_steps(workspace: Workspace) -> list[Load]:
         told = filled_tokens(setup.prompts["blind"]) + (settings.few_shot + blind) * QUESTION_TOKENS
         loads += [foreseen_load("blind", one.model, 1, told)] if blind else []
         shown = filled_tokens(setup.prompts["evidence"]) + text + len(one.slots) * QUESTION_TOKENS
-        loads.append(foreseen_load("evidence", one.model, 1 + near, shown))
-    return loads
+        if not looks_in_corpus(workspace.experiment):
+            loads.append(foreseen_load("evidence", one.model, 1 + near, shown))
+    return [*loads, *found]
+
+
+_POOL = 0.6
+"""Of what three rankers give to a pool, the share that none before it gave; with the two of its own section, of BM25,
+KNN and hybrid each with five, eight or nine are left."""
+
+
+def _grading(workspace: Workspace) -> list[Load]:
+    """What is asked of the judges about pools: a request for ten passages of each question, written or brought."""
+    settings = workspace.experiment.questions
+    written = 0 if settings.source == "own" else settings.sections * settings.per_section * len(settings.quota)
+    own = count_queries(workspace) - (0 if settings.source == "own" else sum(settings.quota.values()))
+    n = written + (own if settings.source != "synthetic" else 0)
+    rankers = 3 if embeds(workspace.experiment) else 1
+    pool = settings.pool_depth * (1 + (rankers - 1) * _POOL / 2) + 1
+    batches = max(1.0, pool / 10)
+    tokens = pool / batches * mean_passage_tokens(workspace) + 400
+    models = workspace.experiment.judge.models
+    return [foreseen_load("relevance-batch", model, n * batches, tokens, pool / batches) for model in models]
 
 
 def _questions(workspace: Workspace, means: Means) -> StageOutcome:
     from .make_questions import make_questions
+    from .questions.find import Finder
 
-    if not (chooses(workspace.experiment) and embeds(workspace.experiment)):
-        return make_questions(workspace, means.caller)
-    return make_questions(workspace, means.caller, means.embed_queries)
+    experiment = workspace.experiment
+    finder = None
+    if looks_in_corpus(experiment):
+        passages = read_passages(workspace.passages)
+        finder = Finder(passages, means.pool, means.grade, experiment.corpus.language)
+    embed = means.embed_queries if chooses(experiment) and embeds(experiment) else None
+    return make_questions(workspace, means.caller, embed, finder)
 
 
 QUESTIONS = Stage(
     "questions",
-    needs=lambda w: [w.sections, *([w.passages] if chooses(w.experiment) else [])],
+    needs=lambda w: [w.sections, *([w.passages] if chooses(w.experiment) or looks_in_corpus(w.experiment) else [])],
     uses=lambda w: [
         *(w.expert_questions, w.own_queries, *questions_prompts(w), *decided_by_people(w)),
         *own_files(w, w.experiment.questions.keep),
@@ -192,10 +250,14 @@ QUESTIONS = Stage(
     makes=lambda w: [
         *(w.pool, w.rejected, w.queries, w.ledger),
         *chosen_check(w),
+        *([w.found] if looks_in_corpus(w.experiment) else []),
         *([w.roles] if _writes_roles(w.experiment) else []),
     ],
     run=_questions,
-    models=lambda e: e.questions.quota if e.questions.source != "own" else (),
+    models=lambda e: [
+        *(e.questions.quota if e.questions.source != "own" else ()),
+        *(e.judge.models if looks_in_corpus(e) else ()),
+    ],
     foreseen=_later_steps,
     files=_check_questions,
 )

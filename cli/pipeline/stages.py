@@ -19,7 +19,7 @@ from ragassay.experiment.settings import Experiment
 from ragassay.experiment.stage import Check, Load, Means, Stage
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.progress import Progress, counter
-from ragassay.records import Query
+from ragassay.records import Passage, Query
 from ragassay.retrieval.dependencies import screen_files, screen_settings
 from ragassay.retrieval.rewriting import rewrites_file, rewritings_for
 from ragassay.retrieval.stages import ANSWER, RETRIEVE
@@ -42,7 +42,17 @@ def means_of(workspace: Workspace, caller: Caller, progress: Progress) -> Means:
 
         return embed_queries(workspace, texts, caller=caller)
 
-    return Means(caller, progress, embed_passages, embed_queries)
+    def pool(passages: Sequence[Passage], texts: Sequence[str], own: Sequence[Collection[str]]) -> Any:
+        from ragassay.retrieval.pool import pooled
+
+        return pooled(workspace, passages, texts, own, caller, counter(progress, "questions: passages embedded"))
+
+    def grade(pools: Sequence[tuple[Query, Sequence[Passage]]]) -> Any:
+        from ragassay.evaluate.judging.found import grade_pools
+
+        return grade_pools(workspace, pools, caller)
+
+    return Means(caller, progress, embed_passages, embed_queries, pool, grade)
 
 
 def _variants_lack(workspace: Workspace, run_code: bool) -> Collection[Check]:
@@ -97,12 +107,13 @@ def _evaluators_lack(workspace: Workspace, run_code: bool) -> Iterator[Check]:
 
 
 def _own_queries(workspace: Workspace) -> Sequence[Query]:
-    from ragassay.synth.questions.own import read_own_queries
+    from ragassay.synth.questions.own import read_test_set
 
     if workspace.experiment.questions.source == "synthetic":
         return ()
     try:
-        return read_own_queries(workspace.own_queries)
+        own = workspace.experiment.questions.source == "own"
+        return read_test_set(workspace.own_queries, workspace.expert_questions, own=own)
     except InputError:  # said by another check
         return ()
 

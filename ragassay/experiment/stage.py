@@ -6,7 +6,7 @@ room stand in its `stages.py`, which every rerun imports: what runs a stage is i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from .workspace import StageOutcome, Workspace, read_passages
 if TYPE_CHECKING:
     from ..progress import Progress
     from ..prompts import Prompt
+    from ..records import Found, Judgment, Passage, Query
 
 Check = Callable[[], object]
 """Raises InputError for what stands in a stage's way."""
@@ -65,13 +66,16 @@ def filled_tokens(prompt: Prompt) -> int:
 
 def count_queries(workspace: Workspace) -> int:
     """How many there are, or will be."""
-    from ..files import read_records
+    from ..files import read_records, read_text
     from ..records import Query
 
     questions = workspace.experiment.questions
     if workspace.queries.exists():
         return len(read_records(workspace.queries, Query))
     own = len(read_records(workspace.own_queries, Query)) if workspace.own_queries.exists() else 0
+    if questions.source == "own" and not own and workspace.expert_questions.exists():
+        lines = read_text(workspace.expert_questions).split("\n")
+        own = sum(bool(line.strip()) and not line.lstrip().startswith("#") for line in lines)
     written = sum(questions.quota.values())
     return {"own": own, "synthetic": written, "both": own + written}[questions.source]
 
@@ -90,12 +94,16 @@ class Means:
 
     caller: asks models, a ragassay.calls.caller.Caller. progress: is told how far the stage is. embed_passages: gives
     what makes a row for each text of an embedding by name (None: [retrieval]'s); embed_queries: a row for each.
+    pool: of passages, for each text, with the ids of the passages of its own sections, what rankers find, as (id, who
+    found it). grade: a Found of each judge and passage of pools, and what the judges say as one.
     """
 
     caller: Any
     progress: Progress
     embed_passages: Callable[[], Callable[[str | None, Sequence[str]], Any]]
     embed_queries: Callable[[Sequence[str]], Any]
+    pool: Callable[[Sequence[Passage], Sequence[str], Sequence[Collection[str]]], Sequence[Sequence[tuple[str, str]]]]
+    grade: Callable[[Sequence[tuple[Query, Sequence[Passage]]]], tuple[list[Found], list[Judgment]]]
 
 
 @dataclass(frozen=True)

@@ -264,7 +264,9 @@ class QuestionsSettings(Table):
     """`[questions]`. kinds: share of the questions by kind; blind: share written from the need without the text; keep:
     a file of the corpus folder with the ids of questions that are taken first.
 
-    roles: who asks, or "corpus" where a model is to say it.
+    roles: who asks, or "corpus" where a model is to say it. evidence: where it is looked for, in a written question's
+    own section by its writer, or in all passages, those of any question, by the judge of [judge]; pool_depth: how many
+    of these each ranker gives.
     """
 
     source: Literal["synthetic", "own", "both"] = "synthetic"
@@ -279,6 +281,8 @@ class QuestionsSettings(Table):
     roles: tuple[Annotated[str, Field(min_length=1)], ...] | Literal["corpus"] = ()
     golden_answers: bool = False
     keep: Annotated[str, Field(min_length=1)] | None = None
+    evidence: Literal["section", "corpus"] = "section"
+    pool_depth: int = Field(5, ge=1, le=100)
     prompt: str | None = None
     need_prompt: str | None = None
     linked_prompt: str | None = None

@@ -325,12 +325,8 @@ def write_from_needs(
     drafts = ask_blind(setup, drafts, caller, calls)
     statements = any(not asks(expert.text) for expert in setup.experts)  # then those written may be told so as well
     drafts = [faulted(draft, statements=statements) for draft in drafts]
-    near = {  # where the answer to an unanswerable question would be, if it were anywhere
-        number: corpus.nearest(draft.question, NEAR, without=draft.sections[0])
-        for number, draft in enumerate(drafts)
-        if draft.kind == UNANSWERABLE and draft.fault is None
-    }
-    drafts = ask_evidence(setup, drafts, near, caller, calls)
+    if setup.experiment.questions.evidence == "section":
+        drafts = _ask_own_section(setup, drafts, corpus, caller, calls)
     replies = {model: [reply for asked, reply in calls if asked.model == model] for model in models}
     notices = told_of(roles)
     if setup.experiment.questions.kinds.get(LINKED) and not any(one.linked for one in assignments):
@@ -343,6 +339,18 @@ def write_from_needs(
         [*notices, *_without_evidence(drafts)],
         roles,
     )
+
+
+def _ask_own_section(
+    setup: Setup, drafts: Sequence[Draft], corpus: Sections, caller: Caller, calls: list[tuple[Asked, Reply]]
+) -> list[Draft]:
+    """The drafts with evidence from their sections; an unanswerable one is held against the sections near it, too."""
+    near = {  # where the answer to an unanswerable question would be, if it were anywhere
+        number: corpus.nearest(draft.question, NEAR, without=draft.sections[0])
+        for number, draft in enumerate(drafts)
+        if draft.kind == UNANSWERABLE and draft.fault is None
+    }
+    return ask_evidence(setup, drafts, near, caller, calls)
 
 
 def assignments_of(setup: Setup, sections: Sequence[Section], corpus: Sections) -> list[Assignment]:

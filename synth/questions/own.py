@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from ragassay.errors import InputError
 from ragassay.evidence import given_pieces
-from ragassay.files import check_record, first_problem, json_line, read_objects, read_text
+from ragassay.files import check_record, digest_bytes, first_problem, json_line, read_objects, read_text
 from ragassay.records import Query
 from ragassay.text import plain, same_words
 
@@ -64,6 +64,19 @@ def _expert_question(line: str, path: Path, number: int) -> ExpertQuestion:
     return ExpertQuestion(columns[-1], columns[0] if len(columns) == 2 else "", number)
 
 
+def read_test_set(queries: Path, questions: Path, *, own: bool) -> list[Query]:
+    """The user's `queries.jsonl`; where there is none, and the test set is all their `own`, `questions.txt`.
+
+    Of its lines the ids are `q-` and the first ten digits of the text's SHA-256. Raises InputError as both readers do.
+    """
+    if own and questions.exists() and not queries.exists():
+        asked = read_expert_questions(questions)
+        role = [{"role": one.role} if one.role else {} for one in asked]
+        ids = [f"q-{digest_bytes(one.text.encode())[:10]}" for one in asked]
+        return [Query(id=id, text=one.text, metadata=told) for id, one, told in zip(ids, asked, role, strict=True)]
+    return read_own_queries(queries)
+
+
 _ID = re.compile(r"[A-Za-z0-9._-]+")
 
 
@@ -74,7 +87,10 @@ def read_own_queries(path: Path) -> list[Query]:
     TREC file, a text that is blank or not Unicode, or evidence in none of its forms.
     """
     if not path.exists():
-        remedy = 'put queries in BEIR\'s layout there, or set questions.source = "synthetic"'
+        remedy = (
+            'put queries in BEIR\'s layout there, or with source = "own" questions into questions.txt, one a line, '
+            'or set questions.source = "synthetic"'
+        )
         raise InputError("there are no queries", file=path, remedy=remedy)
     lines: dict[str, int] = {}
     queries = []

@@ -202,7 +202,8 @@ LOADED_BY = {
         *("evaluate", "functions", "retrieval", "synth", "workbench", "calls", "cli.pipeline.plan", "cli.verbs"),
     },
     "langchain_core": {
-        *("retrieval.agents", "retrieval.answer_queries", "retrieval.foreseen", "retrieval.rank_queries"),
+        *("retrieval.agents", "retrieval.answer_queries", "retrieval.foreseen", "retrieval.pool"),
+        "retrieval.rank_queries",
         *("retrieval.retrievers", "retrieval.rewriting.rewritings", "retrieval.variants"),
     },
     "starlette": {"workbench", "cli.verbs.serve"},

@@ -1,0 +1,156 @@
+"""Grades of the passages in which a question's evidence is looked for, and their second use in the stage `judge`.
+
+They are asked for by the judge's own prompt of relevance, in batches. What was graded so is not asked about again while
+model and prompt are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
+
+from ragassay.calls.caller import Caller
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import digest_json, read_records
+from ragassay.models.requests import Batch
+from ragassay.prompts import Prompt
+from ragassay.records import Found, Judgment, Passage, Query
+
+from ..inputs.labels import panel_labels
+from .asked_again import AskedOnce
+from .engine.cases import QueryCase
+from .engine.rounds import judged
+from .judges import stage_prompt
+from .judges.listwise import RelevanceBatch
+from .panel import Panel, panels_of
+
+BATCH = 10
+"""Passages of a pool that are graded in one request, unless `judge.relevance_batch` says another number."""
+
+ByJudge = dict[str, list[Judgment]]
+
+Pool = tuple[Query, Sequence[Passage]]
+"""A query with what was found for it."""
+
+
+def grade_pools(workspace: Workspace, pools: Sequence[Pool], caller: Caller) -> tuple[list[Found], list[Judgment]]:
+    """(a row for each judge and passage, without where it was found; what the judges say as one of each passage).
+
+    A passage that a judge could not grade has an error in place of a label. Raises InputError, and what the caller
+    raises.
+    """
+    cases = [QueryCase(query, tuple(passages), ()) for query, passages in pools]
+    panels = [in_batches(workspace, panel) for panel in panels_of(workspace)]
+    made = judged([panel.passages(cases) for panel in panels], caller)
+    told = {panel.judge: [row.judgment() for row in rows] for panel, rows in zip(panels, made, strict=True)}
+    asked = {panel.judge: _Asked.of(workspace, panel) for panel in panels}
+    texts = {(query.id, one.id): (query, one) for query, passages in pools for one in passages}
+    rows = [
+        _row(judgment, asked[judge].digest(*texts[judgment.query_id, judgment.subject]))
+        for judge, judgments in told.items()
+        for judgment in judgments
+    ]
+    return rows, panel_labels(told)
+
+
+def in_batches(workspace: Workspace, panel: Panel) -> Panel:
+    """The panel as it grades pools: in batches, but for a judge of one token, or whose own prompt shows one passage."""
+    settings = workspace.experiment.judge
+    if panel.batch is not None or panel.mode == "probability" or settings.relevance_prompt:
+        return panel
+    prompt = Prompt.load(stage_prompt("relevance_batch", strict=settings.prompts == "ragassay", ending=""))
+    return replace(panel, batch=RelevanceBatch(panel.relevance, prompt, BATCH, settings.seed))
+
+
+class _Asked(NamedTuple):
+    """What a panel grades passages by; it makes of a question and a passage the digest of `found.jsonl`."""
+
+    by: tuple[str, ...]
+
+    @classmethod
+    def of(cls, workspace: Workspace, panel: Panel) -> Self:
+        batch, settings = in_batches(workspace, panel).batch, workspace.experiment.judge
+        prompts = panel.relevance.template.digest, batch.template.digest if batch else ""
+        return cls((*prompts, panel.mode, settings.relevance_question, str(settings.yes_threshold)))
+
+    def digest(self, query: Query, passage: Passage) -> str:
+        return digest_json([*self.by, query.text, passage.title, passage.text])[:16]
+
+
+def _row(judgment: Judgment, asked: str) -> Found:
+    return Found(
+        query_id=judgment.query_id,
+        passage=judgment.subject,
+        found_by="",
+        judge=judgment.judge,
+        asked=asked,
+        label=None if judgment.label is None else int(judgment.label),
+        reason=judgment.reason,
+        error=judgment.error,
+    )
+
+
+def known_grades(workspace: Workspace, panels: Sequence[Panel], cases: Sequence[QueryCase]) -> ByJudge:
+    """By judge, what `found.jsonl` says of the queries' passages that all of these judges would be asked again."""
+    if not workspace.found.exists():
+        return {panel.judge: [] for panel in panels}
+    asked = {panel.judge: _Asked.of(workspace, panel) for panel in panels}
+    texts = {(case.query.id, one.id): (case.query, one) for case in cases for one in case.passages}
+    known: dict[tuple[str, str], dict[str, Found]] = {}
+    for row in read_records(workspace.found, Found):
+        key = row.query_id, row.passage
+        mine = row.label is not None and row.judge in asked and key in texts
+        if mine and asked[row.judge].digest(*texts[key]) == row.asked:
+            known.setdefault(key, {})[row.judge] = row
+    shared = [rows for rows in known.values() if len(rows) == len(panels)]
+    criterion = {panel.judge: panel.relevance.name for panel in panels}
+    return {
+        judge: [
+            Judgment(
+                query_id=rows[judge].query_id,
+                subject=rows[judge].passage,
+                judge=judge,
+                criterion=criterion[judge],
+                label=rows[judge].label,
+                reason=rows[judge].reason,
+            )
+            for rows in shared
+        ]
+        for judge in asked
+    }
+
+
+def without_known(
+    once: AskedOnce, known: Iterable[Judgment], panels: Sequence[Panel], caller: Caller
+) -> tuple[AskedOnce, set[tuple[str, str]]]:
+    """The queries without the passages whose grade is known, and which these are, by query and passage.
+
+    A query stays whole where all that would be asked about it was answered before, alone or in a recorded run: what was
+    judged by those labels then stands.
+    """
+    grades = {(row.query_id, row.subject) for row in known}
+    left, taken = [], set[tuple[str, str]]()
+    for wave in once.waves:
+        cases = []
+        for case in wave:
+            mine = {(case.query.id, one.id) for one in case.passages} & grades
+            if not mine or _answered(case, panels, caller):
+                cases.append(case)
+            else:
+                taken |= mine
+                rest = tuple(one for one in case.passages if (case.query.id, one.id) not in mine)
+                cases.append(replace(case, passages=rest))
+        left.append(tuple(cases))
+    return replace(once, waves=tuple(left)), taken
+
+
+def _answered(case: QueryCase, panels: Sequence[Panel], caller: Caller) -> bool:
+    """Whether all that the judges would be asked first about the query's passages has a reply."""
+    batches = []
+    for panel in panels:
+        judge, cases = panel.passages([case])
+        made: list[Any] = [judge.steps(one) for one in cases]
+        asked = [request for steps in made for request in next(steps)]
+        batches.append(Batch(judge.batch_label, panel.judge, tuple(asked)))
+    return not caller.missing(batches)

@@ -1,0 +1,136 @@
+"""The evidence of a question: what a judge grades as answering it, of all that rankers find in the whole corpus.
+
+A question is kept where something answers it, wherever it stands: what nothing answers is not held against the section
+that it was written from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragassay.evidence import place_of
+from ragassay.records import Found, Judgment, Passage, Query, Section
+
+from .choose import shared_words
+from .slots import UNANSWERABLE
+
+RELEVANT, PARTLY = 2, 1
+"""Grades of a passage that answers a question, and of one that holds a part of the answer."""
+
+NOT_ANSWERED = "nothing that was found answers it"
+ANSWERED = "it is answered after all"
+UNGRADED = "what was found could not be graded"
+"""How the reasons begin for which a question is rejected in this step."""
+
+PoolOf = Callable[[Sequence[Passage], Sequence[str], Sequence[Collection[str]]], Sequence[Sequence[tuple[str, str]]]]
+"""Passages, texts and the ids of each text's own passages to the pool of each: (passage id, who found it)."""
+GradeOf = Callable[[Sequence[tuple[Query, Sequence[Passage]]]], tuple[list[Found], list[Judgment]]]
+"""Queries with their passages to a row of each judge and passage, and what the judges say as one."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was found for one question. faults: of passages that could not be graded, as many errors.
+
+    grades: passage id to its grade, 0 to 2; found_by: to who found it.
+    """
+
+    grades: Mapping[str, int] = field(default_factory=dict)
+    found_by: Mapping[str, str] = field(default_factory=dict)
+    errors: Sequence[str] = ()
+
+    @property
+    def best(self) -> int:
+        """The highest grade; 0 where nothing was graded higher."""
+        return max(self.grades.values(), default=0)
+
+    def fault(self, kind: str) -> str | None:
+        """Why a question of that kind is not kept; None where it is."""
+        if self.errors and not self.grades:
+            return f"{UNGRADED}: {self.errors[0]}"
+        if kind == UNANSWERABLE:
+            who = next((name for name, grade in self.grades.items() if grade == RELEVANT), None)
+            return f"{ANSWERED}: by passage {who}" if who is not None else None
+        return None if self.best == RELEVANT else NOT_ANSWERED
+
+
+@dataclass(frozen=True)
+class Finder:
+    """The step over one corpus: `passages` of [ingest] in their order, and the two things that other rooms lend."""
+
+    passages: Sequence[Passage]
+    pool: PoolOf
+    grade: GradeOf
+    language: str
+
+    def find(self, queries: Sequence[Query], sections: Sequence[Section]) -> tuple[list[Found], dict[str, Evidence]]:
+        """(the lines of `found.jsonl`, query id to its evidence); sections: those of the corpus.
+
+        A query made from sections has the best of their passages in its pool. Raises what the two lent raise.
+        """
+        if not queries:
+            return [], {}
+        known, own = {one.id: one for one in self.passages}, self._own(queries, sections)
+        pools = self.pool(self.passages, [query.text for query in queries], own)
+        given = [(query, [known[id] for id, _ in pool]) for query, pool in zip(queries, pools, strict=True)]
+        rows, judged = self.grade(given)
+        by_query = {query.id: dict(pool) for query, pool in zip(queries, pools, strict=True)}
+        found = [self._placed(row, known[row.passage], by_query[row.query_id][row.passage]) for row in rows]
+        grades: dict[str, dict[str, int]] = {query.id: {} for query in queries}
+        errors: dict[str, list[str]] = {query.id: [] for query in queries}
+        for one in judged:
+            if one.label is not None:
+                grades[one.query_id][one.subject] = int(one.label)
+            else:
+                errors[one.query_id].append(str(one.error))
+        return found, {id: Evidence(grades[id], by_query[id], errors[id]) for id in grades}
+
+    def with_evidence(self, query: Query, evidence: Evidence) -> Query:
+        """The query with its graded spans in `metadata.evidence`, and the share of its words in the best of them.
+
+        Spans stand best grade first, then in the order in which they were found. A query that brings evidence keeps it.
+        """
+        known = {one.id: one for one in self.passages if one.id in evidence.grades}
+        graded = sorted(evidence.grades, key=lambda id: -evidence.grades[id])
+        kept = [id for id in graded if evidence.grades[id] >= PARTLY]
+        spans = [{**_where(known[id]), "grade": evidence.grades[id], "found_by": evidence.found_by[id]} for id in kept]
+        metadata = dict(query.metadata)
+        if spans and not metadata.get("evidence"):
+            metadata["evidence"] = spans
+        if kept and evidence.best == RELEVANT:
+            best = [known[id] for id in kept if evidence.grades[id] == RELEVANT]
+            metadata["shared_words"] = round(
+                max(shared_words(query.text, f"{one.title}\n{one.text}", self.language) for one in best), 3
+            )
+        return query.model_copy(update={"metadata": metadata})
+
+    def _own(self, queries: Sequence[Query], sections: Sequence[Section]) -> list[Collection[str]]:
+        """For each query the ids of the passages that lie in its sections."""
+        by_id = {section.id: section for section in sections}
+        found: dict[str, set[str]] = {}
+
+        def of_section(name: str) -> set[str]:
+            if name not in found:
+                section = by_id[name]
+                spans = [(one.id, at) for one in self.passages if (at := place_of(one)) and at.doc == section.doc]
+                found[name] = {id for id, at in spans if at.start < section.end and section.start < at.end}
+            return found[name]
+
+        return [set().union(*(of_section(name) for name in _sections(query) if name in by_id)) for query in queries]
+
+    def _placed(self, row: Found, passage: Passage, found_by: str) -> Found:
+        at = place_of(passage)
+        place = at._asdict() if at else {}
+        return row.model_copy(update={**place, "found_by": found_by})
+
+
+def _where(passage: Passage) -> dict[str, Any]:
+    at = place_of(passage)
+    return at._asdict() if at else {"passage": passage.id}
+
+
+def _sections(query: Query) -> Iterable[str]:
+    several = query.metadata.get("sections")
+    return map(str, several) if isinstance(several, list) else [str(query.metadata.get("section"))]

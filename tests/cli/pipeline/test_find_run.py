@@ -1,0 +1,123 @@
+"""`questions.evidence = "corpus"` from the command line: questions of text alone get graded evidence, and are screened."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.json_lines import records
+from support.loopback.behaviours import Behaviour, reply
+from support.loopback.server import ScriptedServer
+from support.small_corpus import answer_everything, make_corpus, own_folder
+
+from ragassay.cli import main
+
+QUESTIONS = ["What do I write 31 to register for?", "clerk\tWhat do I write 93 to register for?", "Who sings at sea?"]
+SCREENED = """
+[[chunking]]
+name = "short"
+by = "words"
+size = 12
+[[retriever]]
+name = "b"
+kind = "bm25"
+[[retriever]]
+name = "short-b"
+kind = "bm25"
+chunking = "short"
+[search]
+finalists = 1
+"""
+
+
+def schema_of(body: dict[str, Any]) -> str:
+    return str(body.get("response_format", {}).get("json_schema", {}).get("name"))
+
+
+def asks_batch(body: dict[str, Any]) -> bool:
+    """Whether several passages are to be graded."""
+    return schema_of(body) == "RelevanceBatchReply"
+
+
+def graded(body: dict[str, Any]) -> str:
+    """Very relevant is what has the words of the question with its number; nothing else is relevant."""
+    text = str(body["messages"][-1]["content"])
+    wanted = next((f"write {n} to" for n in (31, 93) if f"I write {n} to" in text.split("<passage")[0]), "nobody")
+    shown = text.split("<passage")[1:]
+    rows = [{"number": n, "reason": "so.", "label": 2 * (wanted in one)} for n, one in enumerate(shown, 1)]
+    return json.dumps({"grades": rows})
+
+
+def answering(number: int, body: dict[str, Any]) -> Behaviour:
+    return reply(graded(body)) if asks_batch(body) else answer_everything(number, body)
+
+
+def failing_batches(number: int, body: dict[str, Any]) -> Behaviour:
+    """Nobody grades anything."""
+    return (
+        reply("no.")
+        if schema_of(body) in {"RelevanceBatchReply", "RelevanceReply"}
+        else answer_everything(number, body)
+    )
+
+
+def asked_of(corpus: Path, server: ScriptedServer, more: str = "") -> Path:
+    make_corpus(corpus, "openai:m", server.base_url, more=more)
+    path = corpus / "experiment.toml"
+    path.write_text(path.read_text().replace('style = "passage"', 'source = "own"\nevidence = "corpus"'))
+    (corpus / "questions.txt").write_text("\n".join(QUESTIONS) + "\n")
+    return corpus
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return own_folder(tmp_path, monkeypatch)
+
+
+def test_pdfs_and_a_questions_txt_go_through_plan_run_and_screen(corpus: Path, capfd: pytest.CaptureFixture[str]):
+    with ScriptedServer("openai", answering) as server:
+        asked_of(corpus, server, SCREENED)
+        assert main(["plan", str(corpus)]) == 0 and not server.requests
+        assert main(["run", str(corpus)]) == 0
+        batches = [request.body for request in server.requests if asks_batch(request.body)]
+    results = Path("results/mine")
+    assert (
+        "1 of the 3 questions that came without evidence"
+        in json.loads((results / "manifests/questions.json").read_text())["notices"][0]
+    )
+    queries = records(results / "queries.jsonl")
+    assert [query["text"] for query in queries] == [one.split("\t")[-1] for one in QUESTIONS]
+    assert [query["metadata"].get("role") for query in queries] == [None, "clerk", None]
+    for query in queries[:2]:
+        (span,) = query["metadata"]["evidence"]
+        assert (span["grade"], span["found_by"]) == (2, "bm25") and span["doc"] == "user manual.pdf"
+        assert 0 < query["metadata"]["shared_words"] <= 1
+    assert "evidence" not in queries[2]["metadata"]
+
+    found = records(results / "found.jsonl")
+    assert len(batches) == 2, "one request for each question that BM25 finds something for; the judge asks no batch"
+    assert Counter(row["query_id"] for row in found).keys() == {query["_id"] for query in queries[:2]}
+    assert all((row["label"] is None) == (row.get("error") is not None) for row in found)
+    relevance = {(row["query_id"], row["subject"]): row["label"] for row in records(results / "relevance.jsonl")}
+    shared = [row for row in found if (row["query_id"], row["passage"]) in relevance]
+    assert shared and all(relevance[row["query_id"], row["passage"]] == row["label"] for row in shared)
+
+    screened = json.loads((results / "screen.json").read_text())
+    assert {one["name"] for one in screened["variants"]} == {"b", "short-b"}
+    assert all(one["evidence_recall"]["n"] == 2 for one in screened["variants"])
+
+
+def test_what_a_judge_fails_on_is_unjudged_and_counted_and_the_question_stays(corpus: Path):
+    with ScriptedServer("openai", failing_batches) as server:
+        asked_of(corpus, server)
+        assert main(["ingest", str(corpus)]) == 0
+        main(["questions", str(corpus)])
+    results = Path("results/mine")
+    manifest = json.loads((results / "manifests/questions.json").read_text())
+    found = records(results / "found.jsonl")
+    assert len(records(results / "queries.jsonl")) == len(QUESTIONS)
+    assert found and all(row.get("label") is None and row["error"] for row in found)
+    assert manifest["n_failed"] == len(found)
