@@ -99,7 +99,7 @@ def _pytest(copy: Path, tests: Sequence[str], limit_s: float, *, first: bool = T
     """(exit status, output) in the copy, until the first that fails; no status where it runs past its time."""
     command = [sys.executable, "-m", "pytest", "-q", "--tb=short", *(["-x"] if first else [])]
     command += [f"-pno:{name}" for name in UNWANTED]
-    environment = os.environ | {"PYTHONPATH": str(copy), "COLUMNS": "400"}
+    environment = os.environ | {"PYTHONPATH": str(copy), "COLUMNS": "400", "PYTHONDONTWRITEBYTECODE": "1"}
     with subprocess.Popen(
         [*command, *tests],
         cwd=copy,

@@ -317,6 +317,8 @@ class QuestionsSettings(Table):
     def _prompts_of_its_style(self) -> QuestionsSettings:
         if self.style == "need" and self.prompt:
             raise ValueError('prompt goes with style = "passage"; with style = "need" there is need_prompt')
+        if self.evidence == "corpus" and self.golden_answers and self.from_needs:
+            raise ValueError('golden_answers come from the own section of a question: set evidence = "section"')
         if self.style == "passage" and self.roles == "corpus":
             raise ValueError('roles = "corpus" goes with style = "need"')
         for name in ("keep", "need_prompt", "linked_prompt", "blind_prompt", "evidence_prompt"):

@@ -14,7 +14,7 @@ from ragassay.evidence import place_of
 from ragassay.records import Found, Judgment, Passage, Query, Section
 
 from .choose import shared_words
-from .slots import UNANSWERABLE
+from .slots import LINKED, UNANSWERABLE
 
 RELEVANT, PARTLY = 2, 1
 """Grades of a passage that answers a question, and of one that holds a part of the answer."""
@@ -47,13 +47,17 @@ class Evidence:
         return max(self.grades.values(), default=0)
 
     def fault(self, kind: str) -> str | None:
-        """Why a question of that kind is not kept; None where it is."""
+        """Why a question of that kind is not kept; None where it is. One that takes several texts needs two with a part
+        of the answer, where none has it all.
+        """
         if self.errors and not self.grades:
             return f"{UNGRADED}: {self.errors[0]}"
         if kind == UNANSWERABLE:
             who = next((name for name, grade in self.grades.items() if grade == RELEVANT), None)
             return f"{ANSWERED}: by passage {who}" if who is not None else None
-        return None if self.best == RELEVANT else NOT_ANSWERED
+        parts = sum(grade >= PARTLY for grade in self.grades.values())
+        answered = self.best == RELEVANT or (kind == LINKED and parts > 1)
+        return None if answered else NOT_ANSWERED
 
 
 @dataclass(frozen=True)
@@ -101,9 +105,8 @@ class Finder:
             metadata["evidence"] = spans
         if kept and evidence.best == RELEVANT:
             best = [known[id] for id in kept if evidence.grades[id] == RELEVANT]
-            metadata["shared_words"] = round(
-                max(shared_words(query.text, f"{one.title}\n{one.text}", self.language) for one in best), 3
-            )
+            shares = [shared_words(query.text, f"{one.title}\n{one.text}", self.language) for one in best]
+            metadata["shared_words"] = round(max(shares), 3)
         return query.model_copy(update={"metadata": metadata})
 
     def _own(self, queries: Sequence[Query], sections: Sequence[Section]) -> list[Collection[str]]:

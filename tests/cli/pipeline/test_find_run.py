@@ -1,4 +1,4 @@
-"""`questions.evidence = "corpus"` from the command line: questions of text alone get graded evidence, and are screened."""
+"""`questions.evidence = "corpus"` from the command line: questions of text alone get graded evidence."""
 
 from __future__ import annotations
 
