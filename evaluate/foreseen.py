@@ -24,6 +24,7 @@ from ragassay.experiment.workspace import Workspace
 
 from .judging.asked_again import waves_of
 from .judging.catalog import experiment_evaluators
+from .judging.found import in_batches
 from .judging.games import Plan
 from .judging.panel import Panel, as_second, panels_of, second_panel
 
@@ -76,8 +77,13 @@ def _by_panel(panel: Panel, workspace: Workspace, again: float, passage: float) 
 
 
 def _relevance(panel: Panel, experiment: Experiment, n_queries: float, passage: float) -> Load:
+    """Of the pools of agents."""
+    return _graded(panel, n_queries, _pool_size(experiment), passage)
+
+
+def _graded(panel: Panel, n_queries: float, pool: float, passage: float) -> Load:
     """One by one, or in batches of nearly the same size."""
-    pool, model = _pool_size(experiment), panel.judge
+    model = panel.judge
     if panel.batch is None:
         tokens = filled_tokens(panel.relevance.template) + passage
         return foreseen_load(panel.relevance.batch_label, model, n_queries * pool, tokens)
@@ -120,6 +126,19 @@ def _n_games(experiment: Experiment, n_queries: float) -> float:
     if experiment.judge.games == "adaptive":
         pairs *= experiment.judge.adaptive_max_games
     return n_queries * pairs * experiment.judge.orders * _DISTINCT_PAIRS
+
+
+def of_pools(workspace: Workspace, n_questions: int) -> list[Load]:
+    """Of each model that judges, a load for the pools in which evidence of so many questions is looked for.
+
+    On the high side: as if KNN, where there is one, found nothing that BM25 does, one passage of a question's own
+    section came on top, and the hybrid brought nothing new.
+    """
+    experiment, passage = workspace.experiment, mean_passage_tokens(workspace)
+    rankers = 1 if set(experiment.retrieval.retrievers) == {"bm25"} else 2
+    pool = rankers * experiment.questions.pool_depth + 1
+    panels = [in_batches(workspace, panel) for panel in panels_of(workspace)]
+    return [_graded(panel, n_questions, pool, passage) for panel in panels]
 
 
 def of_evaluators(workspace: Workspace) -> list[Load]:

@@ -40,7 +40,7 @@ from .judging.catalog import experiment_evaluators
 from .judging.engine.cases import NOT_JUDGED, QueryCase, cases_of, known_relevant, with_evidence
 from .judging.engine.evaluator import unjudged
 from .judging.engine.rounds import assess, complete, judged, units
-from .judging.found import known_grades, without_known
+from .judging.found import graded_before
 from .judging.games import play_lists, play_pairs
 from .judging.judges.relevance import qrels_of
 from .judging.panel import Panel, by_criterion, outcome_of, panels_of, passed_over
@@ -104,10 +104,7 @@ def make_judgments(workspace: Workspace, caller: Caller) -> StageOutcome:
     """
     settings, panels, material = workspace.experiment.judge, panels_of(workspace), read_material(workspace)
     material = replace(material, joined=waves_of(workspace, material.agents))
-    whole = ask_once(cases_by_wave(material))
-    known = known_grades(workspace, panels, [case for wave in whole.waves for case in wave])
-    once, taken = without_known(whole, known[panels[0].judge], panels, caller)
-    known = {judge: [row for row in rows if (row.query_id, row.subject) in taken] for judge, rows in known.items()}
+    once, known = graded_before(workspace, ask_once(cases_by_wave(material)), panels, caller)
     passages, graded = _judge_passages(once, material, panels, known, caller)
     relevance = panel_labels(passages)
     relevant = known_relevant(material, relevance, settings.relevant_from)

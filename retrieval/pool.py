@@ -69,11 +69,9 @@ def pooled(
 
 def _of_own(bm25: Ranker, ids: Sequence[str], texts: Sequence[str], own: Sequence[Collection[str]]) -> list[list[str]]:
     """The best of each text's own passages by BM25 over the whole corpus; those it shares no term with come last."""
-    asked = [at for at, names in enumerate(own) if names]
-    ranked = bm25.search([texts[at] for at in asked], len(ids)) if asked else []
-    found: list[list[str]] = [[] for _ in texts]
-    for at, ranking in zip(asked, ranked, strict=True):
-        first = [name for name, _ in ranking if name in own[at]]
-        rest = [name for name in ids if name in own[at] and name not in first]
-        found[at] = [*first, *rest][:OF_ITS_SECTION]
+    found = []
+    for text, names in zip(texts, own, strict=True):  # one at a time: each ranking is as long as the corpus
+        ranking = [name for name, _ in bm25.search([text], len(ids))[0] if name in names] if names else []
+        rest = [name for name in ids if name in names and name not in ranking] if len(ranking) < len(names) else []
+        found.append([*ranking, *rest][:OF_ITS_SECTION])
     return found

@@ -15,10 +15,8 @@ from ragassay.experiment.stage import (
     Load,
     Means,
     Stage,
-    count_queries,
     filled_tokens,
     foreseen_load,
-    mean_passage_tokens,
 )
 from ragassay.experiment.workspace import StageOutcome, Workspace, read_passages
 from ragassay.progress import counter
@@ -175,9 +173,8 @@ def _later_steps(workspace: Workspace) -> list[Load]:
     """What is asked once the needs are there, blind questions and the evidence; before it the needs, for which roles
     that a model has still to write are wanted."""
     settings = workspace.experiment.questions
-    found = _grading(workspace) if looks_in_corpus(workspace.experiment) else []
     if settings.source == "own" or settings.style == "passage":
-        return found
+        return []
     from ragassay.files import read_records
     from ragassay.prompts import count_tokens
     from ragassay.records import Section
@@ -204,26 +201,7 @@ def _later_steps(workspace: Workspace) -> list[Load]:
         shown = filled_tokens(setup.prompts["evidence"]) + text + len(one.slots) * QUESTION_TOKENS
         if not looks_in_corpus(workspace.experiment):
             loads.append(foreseen_load("evidence", one.model, 1 + near, shown))
-    return [*loads, *found]
-
-
-_POOL = 0.6
-"""Of what three rankers give to a pool, the share that none before it gave; with the two of its own section, of BM25,
-KNN and hybrid each with five, eight or nine are left."""
-
-
-def _grading(workspace: Workspace) -> list[Load]:
-    """What is asked of the judges about pools: a request for ten passages of each question, written or brought."""
-    settings = workspace.experiment.questions
-    written = 0 if settings.source == "own" else settings.sections * settings.per_section * len(settings.quota)
-    own = count_queries(workspace) - (0 if settings.source == "own" else sum(settings.quota.values()))
-    n = written + (own if settings.source != "synthetic" else 0)
-    rankers = 3 if embeds(workspace.experiment) else 1
-    pool = settings.pool_depth * (1 + (rankers - 1) * _POOL / 2) + 1
-    batches = max(1.0, pool / 10)
-    tokens = pool / batches * mean_passage_tokens(workspace) + 400
-    models = workspace.experiment.judge.models
-    return [foreseen_load("relevance-batch", model, n * batches, tokens, pool / batches) for model in models]
+    return loads
 
 
 def _questions(workspace: Workspace, means: Means) -> StageOutcome:

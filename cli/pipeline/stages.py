@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.errors import InputError, Obstacles
-from ragassay.evaluate.stages import COMPARE, EVALUATE, JUDGE, REPORT, check_what_evaluators_load
+from ragassay.evaluate.stages import COMPARE, EVALUATE, JUDGE, REPORT, check_what_evaluators_load, judge_prompts
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.stage import Check, Load, Means, Stage
 from ragassay.experiment.workspace import StageOutcome, Workspace
@@ -23,7 +23,8 @@ from ragassay.records import Passage, Query
 from ragassay.retrieval.dependencies import screen_files, screen_settings
 from ragassay.retrieval.rewriting import rewrites_file, rewritings_for
 from ragassay.retrieval.stages import ANSWER, RETRIEVE
-from ragassay.synth.stages import INGEST, QUESTIONS
+from ragassay.synth.stages import INGEST, looks_in_corpus
+from ragassay.synth.stages import QUESTIONS as WRITING
 
 if TYPE_CHECKING:
     from ragassay.calls.caller import Caller
@@ -53,6 +54,26 @@ def means_of(workspace: Workspace, caller: Caller, progress: Progress) -> Means:
         return grade_pools(workspace, pools, caller)
 
     return Means(caller, progress, embed_passages, embed_queries, pool, grade)
+
+
+def _questions_foreseen(workspace: Workspace) -> list[Load]:
+    from ragassay.evaluate.foreseen import of_pools
+
+    loads, settings = WRITING.foreseen(workspace) if WRITING.foreseen else [], workspace.experiment.questions
+    if not looks_in_corpus(workspace.experiment):
+        return loads
+    asked = len(_own_queries(workspace))
+    if settings.source != "own":
+        asked += settings.sections * settings.per_section * len(settings.quota)
+    return [*loads, *of_pools(workspace, asked)]
+
+
+QUESTIONS = replace(
+    WRITING,
+    uses=lambda w: [*WRITING.uses(w), *(judge_prompts(w) if looks_in_corpus(w.experiment) else ())],
+    foreseen=_questions_foreseen,
+)
+"""With what the judge is asked by about evidence, where that is looked for in all passages."""
 
 
 def _variants_lack(workspace: Workspace, run_code: bool) -> Collection[Check]:

@@ -6,7 +6,7 @@ model and prompt are the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
@@ -24,9 +24,6 @@ from .engine.rounds import judged
 from .judges import stage_prompt
 from .judges.listwise import RelevanceBatch
 from .panel import Panel, panels_of
-
-BATCH = 10
-"""Passages of a pool that are graded in one request, unless `judge.relevance_batch` says another number."""
 
 ByJudge = dict[str, list[Judgment]]
 
@@ -60,7 +57,7 @@ def in_batches(workspace: Workspace, panel: Panel) -> Panel:
     if panel.batch is not None or panel.mode == "probability" or settings.relevance_prompt:
         return panel
     prompt = Prompt.load(stage_prompt("relevance_batch", strict=settings.prompts == "ragassay", ending=""))
-    return replace(panel, batch=RelevanceBatch(panel.relevance, prompt, BATCH, settings.seed))
+    return replace(panel, batch=RelevanceBatch(panel.relevance, prompt, settings.pool_batch, settings.seed))
 
 
 class _Asked(NamedTuple):
@@ -91,10 +88,37 @@ def _row(judgment: Judgment, asked: str) -> Found:
     )
 
 
-def known_grades(workspace: Workspace, panels: Sequence[Panel], cases: Sequence[QueryCase]) -> ByJudge:
-    """By judge, what `found.jsonl` says of the queries' passages that all of these judges would be asked again."""
+def graded_before(
+    workspace: Workspace, once: AskedOnce, panels: Sequence[Panel], caller: Caller
+) -> tuple[AskedOnce, ByJudge]:
+    """The queries without the passages that `found.jsonl` has the grades of, and these grades by judge.
+
+    Those count that every judge gave by the prompts, to the question and the passage that it would be asked about now.
+    A query stays whole where all that would be asked about it was answered before, alone or in a recorded run: what was
+    judged by those labels then stands.
+    """
+    known = _known(workspace, [case for wave in once.waves for case in wave], panels)
+    taken: ByJudge = {panel.judge: [] for panel in panels}
+    waves = []
+    for wave in once.waves:
+        cases = []
+        for case in wave:
+            mine = [one.id for one in case.passages if (case.query.id, one.id) in known]
+            if mine and not _answered(case, panels, caller):
+                for panel in panels:
+                    taken[panel.judge] += [_judgment(known[case.query.id, id][panel.judge], panel) for id in mine]
+                case = replace(case, passages=tuple(one for one in case.passages if one.id not in mine))
+            cases.append(case)
+        waves.append(tuple(cases))
+    return replace(once, waves=tuple(waves)), taken
+
+
+def _known(
+    workspace: Workspace, cases: Sequence[QueryCase], panels: Sequence[Panel]
+) -> Mapping[tuple[str, str], Mapping[str, Found]]:
+    """(query, passage) to each judge's line, of those that all judges have."""
     if not workspace.found.exists():
-        return {panel.judge: [] for panel in panels}
+        return {}
     asked = {panel.judge: _Asked.of(workspace, panel) for panel in panels}
     texts = {(case.query.id, one.id): (case.query, one) for case in cases for one in case.passages}
     known: dict[tuple[str, str], dict[str, Found]] = {}
@@ -103,46 +127,18 @@ def known_grades(workspace: Workspace, panels: Sequence[Panel], cases: Sequence[
         mine = row.label is not None and row.judge in asked and key in texts
         if mine and asked[row.judge].digest(*texts[key]) == row.asked:
             known.setdefault(key, {})[row.judge] = row
-    shared = [rows for rows in known.values() if len(rows) == len(panels)]
-    criterion = {panel.judge: panel.relevance.name for panel in panels}
-    return {
-        judge: [
-            Judgment(
-                query_id=rows[judge].query_id,
-                subject=rows[judge].passage,
-                judge=judge,
-                criterion=criterion[judge],
-                label=rows[judge].label,
-                reason=rows[judge].reason,
-            )
-            for rows in shared
-        ]
-        for judge in asked
-    }
+    return {key: rows for key, rows in known.items() if len(rows) == len(panels)}
 
 
-def without_known(
-    once: AskedOnce, known: Iterable[Judgment], panels: Sequence[Panel], caller: Caller
-) -> tuple[AskedOnce, set[tuple[str, str]]]:
-    """The queries without the passages whose grade is known, and which these are, by query and passage.
-
-    A query stays whole where all that would be asked about it was answered before, alone or in a recorded run: what was
-    judged by those labels then stands.
-    """
-    grades = {(row.query_id, row.subject) for row in known}
-    left, taken = [], set[tuple[str, str]]()
-    for wave in once.waves:
-        cases = []
-        for case in wave:
-            mine = {(case.query.id, one.id) for one in case.passages} & grades
-            if not mine or _answered(case, panels, caller):
-                cases.append(case)
-            else:
-                taken |= mine
-                rest = tuple(one for one in case.passages if (case.query.id, one.id) not in mine)
-                cases.append(replace(case, passages=rest))
-        left.append(tuple(cases))
-    return replace(once, waves=tuple(left)), taken
+def _judgment(row: Found, panel: Panel) -> Judgment:
+    return Judgment(
+        query_id=row.query_id,
+        subject=row.passage,
+        judge=row.judge,
+        criterion=panel.relevance.name,
+        label=row.label,
+        reason=row.reason,
+    )
 
 
 def _answered(case: QueryCase, panels: Sequence[Panel], caller: Caller) -> bool:

@@ -123,6 +123,11 @@ class JudgeSettings(Table):
     listwise_prompt: str | None = None
 
     @property
+    def pool_batch(self) -> int:
+        """Passages of a question's pool that are graded in one request: relevance_batch, where that is more than 1."""
+        return self.relevance_batch if self.relevance_batch > 1 else 10
+
+    @property
     def listwise(self) -> bool:
         """Whether answers are ranked together."""
         return self.games in ("listwise", "listwise-adaptive")

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from ragassay.evidence import place_of
+from ragassay.evidence import Span, place_of
 from ragassay.records import Found, Judgment, Passage, Query, Section
 
 from .choose import shared_words
@@ -32,9 +33,9 @@ GradeOf = Callable[[Sequence[tuple[Query, Sequence[Passage]]]], tuple[list[Found
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was found for one question. faults: of passages that could not be graded, as many errors.
+    """What was found for one question.
 
-    grades: passage id to its grade, 0 to 2; found_by: to who found it.
+    grades: passage id to its grade, 0 to 2; found_by: to who found it; errors: of the passages that nobody could grade.
     """
 
     grades: Mapping[str, int] = field(default_factory=dict)
@@ -76,7 +77,7 @@ class Finder:
         """
         if not queries:
             return [], {}
-        known, own = {one.id: one for one in self.passages}, self._own(queries, sections)
+        known, own = self._by_id, self._own(queries, sections)
         pools = self.pool(self.passages, [query.text for query in queries], own)
         given = [(query, [known[id] for id, _ in pool]) for query, pool in zip(queries, pools, strict=True)]
         rows, judged = self.grade(given)
@@ -96,7 +97,7 @@ class Finder:
 
         Spans stand best grade first, then in the order in which they were found. A query that brings evidence keeps it.
         """
-        known = {one.id: one for one in self.passages if one.id in evidence.grades}
+        known = self._by_id
         graded = sorted(evidence.grades, key=lambda id: -evidence.grades[id])
         kept = [id for id in graded if evidence.grades[id] >= PARTLY]
         spans = [{**_where(known[id]), "grade": evidence.grades[id], "found_by": evidence.found_by[id]} for id in kept]
@@ -109,6 +110,19 @@ class Finder:
             metadata["shared_words"] = round(max(shares), 3)
         return query.model_copy(update={"metadata": metadata})
 
+    @cached_property
+    def _by_id(self) -> Mapping[str, Passage]:
+        return {one.id: one for one in self.passages}
+
+    @cached_property
+    def _by_doc(self) -> Mapping[str, Sequence[tuple[str, Span]]]:
+        """Document to its passages' ids and places."""
+        found: dict[str, list[tuple[str, Span]]] = {}
+        for one in self.passages:
+            if at := place_of(one):
+                found.setdefault(at.doc, []).append((one.id, at))
+        return found
+
     def _own(self, queries: Sequence[Query], sections: Sequence[Section]) -> list[Collection[str]]:
         """For each query the ids of the passages that lie in its sections."""
         by_id = {section.id: section for section in sections}
@@ -117,7 +131,7 @@ class Finder:
         def of_section(name: str) -> set[str]:
             if name not in found:
                 section = by_id[name]
-                spans = [(one.id, at) for one in self.passages if (at := place_of(one)) and at.doc == section.doc]
+                spans = self._by_doc.get(section.doc, ())
                 found[name] = {id for id, at in spans if at.start < section.end and section.start < at.end}
             return found[name]
 
