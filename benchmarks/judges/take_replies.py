@@ -34,6 +34,7 @@ NAMES = (
     "injection_lists",
     "questions",
     "judged_pool",
+    "pools",
 )
 MODEL = "file:claude-judge"
 KEPT = Path(__file__).parents[1] / "replies"

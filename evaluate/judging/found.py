@@ -54,9 +54,10 @@ def grade_pools(workspace: Workspace, pools: Sequence[Pool], caller: Caller) -> 
 def in_batches(workspace: Workspace, panel: Panel) -> Panel:
     """The panel as it grades pools: in batches, but for a judge of one token, or whose own prompt shows one passage."""
     settings = workspace.experiment.judge
-    if panel.batch is not None or panel.mode == "probability" or settings.relevance_prompt:
+    if panel.batch is None and (panel.mode == "probability" or settings.relevance_prompt):
         return panel
-    prompt = Prompt.load(stage_prompt("relevance_batch", strict=settings.prompts == "ragassay", ending=""))
+    ours = stage_prompt("relevance_batch", strict=settings.prompts == "ragassay", ending="")
+    prompt = panel.batch.template if panel.batch else Prompt.load(ours)
     return replace(panel, batch=RelevanceBatch(panel.relevance, prompt, settings.pool_batch, settings.seed))
 
 

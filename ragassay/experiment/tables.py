@@ -11,6 +11,8 @@ from ..text import did_you_mean
 from .mirror import is_server, tells
 
 MODEL_PATTERN = r"^[a-z]+:.+$"
+POOL_BATCH = 20
+"""Passages that are graded together in a question's pool: all that three rankers find, and two of its own section."""
 ModelName = Annotated[str, Field(pattern=MODEL_PATTERN)]
 """`provider:model`, such as `openai:gpt-4o`."""
 
@@ -124,8 +126,8 @@ class JudgeSettings(Table):
 
     @property
     def pool_batch(self) -> int:
-        """Passages of a question's pool that are graded in one request: relevance_batch, where that is more than 1."""
-        return self.relevance_batch if self.relevance_batch > 1 else 10
+        """Passages of a question's pool that are graded in one request: a whole pool of `questions.pool_depth` 5."""
+        return max(self.relevance_batch, POOL_BATCH)
 
     @property
     def listwise(self) -> bool:
