@@ -60,7 +60,7 @@ def questions_settings(experiment: Experiment) -> dict[str, Any]:
         values |= tables(experiment, models=tuple(sorted(experiment.judge.models)))
         values |= {f"judge.{name}": getattr(experiment.judge, name) for name in GRADED_BY}
         values |= {f"retrieval.{name}": getattr(experiment.retrieval, name) for name in FOUND_BY}
-        values |= _other_vectors(experiment)
+        values |= _other_vectors(experiment) if embeds(experiment) else {"retrieval.embedding": None}
     return values | {"corpus.language": experiment.corpus.language}
 
 

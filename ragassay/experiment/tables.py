@@ -288,7 +288,7 @@ class QuestionsSettings(Table):
     roles: tuple[Annotated[str, Field(min_length=1)], ...] | Literal["corpus"] = ()
     golden_answers: bool = False
     keep: Annotated[str, Field(min_length=1)] | None = None
-    evidence: Literal["section", "corpus"] = "section"
+    evidence: Literal["section", "corpus"] = "corpus"
     pool_depth: int = Field(5, ge=1, le=100)
     prompt: str | None = None
     need_prompt: str | None = None

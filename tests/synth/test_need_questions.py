@@ -56,7 +56,8 @@ SECTIONS = [*(section(n) for n in range(6)), *(section(n, "b.pdf") for n in rang
 
 
 def make_workspace(folder: Path, experts: str = "rep\tWhat does R cost?\n", **table: object) -> Workspace:
-    questions = {"source": "synthetic", "quota": {MODEL: 20}, "sections": 10, "per_section": 4, "few_shot": 1} | table
+    asked = {"source": "synthetic", "quota": {MODEL: 20}, "sections": 10, "per_section": 4, "few_shot": 1}
+    questions = asked | {"evidence": "section"} | table
     passages = [Passage(id=one.id, text=one.text) for one in SECTIONS]
     workspace = results_folder(folder, experiment("file:x", questions=questions), sections=SECTIONS, passages=passages)
     workspace.expert_questions.write_text(experts)
@@ -354,7 +355,7 @@ def test_evidence_is_in_the_documents_text_and_the_same_for_any_size_of_passages
     found = {}
     for words in (20, 90):
         corpus = make_corpus(tmp_path / str(words), "file:m")
-        text = (corpus / "experiment.toml").read_text().replace('style = "passage"\n', "")
+        text = (corpus / "experiment.toml").read_text().replace('style = "passage"', 'evidence = "section"')
         (corpus / "experiment.toml").write_text(text.replace("passage_words = 40", f"passage_words = {words}"))
         workspace = Workspace(corpus, tmp_path / "results" / str(words), load_experiment(corpus / "experiment.toml"))
         ingest(workspace)
@@ -377,7 +378,8 @@ def test_through_files_a_step_at_a_time_and_foreseen_by_the_plan(
     monkeypatch.chdir(tmp_path)
     corpus = make_corpus(tmp_path / "mine", "file:m")
     path, results = corpus / "experiment.toml", tmp_path / "results" / "mine"
-    path.write_text(path.read_text().replace('style = "passage"\n', 'roles = "corpus"\n' if roles else ""))
+    more = 'evidence = "section"\n' + ('roles = "corpus"\n' if roles else "")
+    path.write_text(path.read_text().replace('style = "passage"\n', more))
     assert main(["ingest", str(corpus)]) == 0
     capsys.readouterr()
     assert main(["plan", str(corpus), "--json"]) == 0
@@ -467,5 +469,9 @@ def test_another_embedding_asks_for_the_stage_again_and_only_where_one_is_used()
     retrieval: dict[str, object] = {"embedding": "m", "retrievers": ["bm25", "knn"]}
     assert embedding(questions=synthetic, retrieval=retrieval) == "m"
     assert embedding(questions=synthetic, retrieval=retrieval | {"retrievers": ["bm25"]}) is None
-    assert embedding(questions=synthetic | {"style": "passage"}, retrieval=retrieval) == "no matter"
-    assert embedding(questions={"source": "own"}, retrieval=retrieval) == "no matter"
+    own: dict[str, object] = {"source": "own"}
+    assert embedding(questions=own, retrieval=retrieval) == "m", "what is found depends on it"
+    by_section = {"evidence": "section"}
+    assert embedding(questions=synthetic | by_section, retrieval=retrieval) == "m"
+    assert embedding(questions=synthetic | {"style": "passage"} | by_section, retrieval=retrieval) == "no matter"
+    assert embedding(questions=own | by_section, retrieval=retrieval) == "no matter"

@@ -34,7 +34,8 @@ def corpus_of_four(folder: Path, base_url: str | None = None, judge: str = TOGET
     own = "".join(OWN.format(name=name, tag=tag) for name in ("ours", "theirs"))
     corpus = make_corpus(folder, "openai:gpt-4o", base_url, more=own)
     path = corpus / "experiment.toml"
-    path.write_text(path.read_text().replace("[judge]\n", judge))
+    text = path.read_text().replace('style = "passage"', 'style = "passage"\nevidence = "section"')
+    path.write_text(text.replace("[judge]\n", judge))
     (corpus / f"ours_{tag}.py").write_text("def answer(query):\n    return 'As the manual says.'\n")
     (corpus / f"theirs_{tag}.py").write_text("def answer(query):\n    return 'Not as the manual says: ' + query\n")
     return corpus

@@ -202,7 +202,7 @@ def test_a_second_run_calls_nothing_and_starts_no_model(job: Job, monkeypatch: p
 
 def test_tokens_are_counted_and_cost_nothing(job: Job) -> None:
     usage = {row["stage"]: row for row in job.run.figures["usage"]}
-    assert set(usage) == {"retrieve", "answer", "judge"}
+    assert set(usage) == {"questions", "retrieve", "answer", "judge"}
     for row in usage.values():
         assert row["input_tokens"] > 0 and row["output_tokens"] > 0 and row["cost_usd"] == 0
 

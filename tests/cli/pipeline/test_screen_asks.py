@@ -53,7 +53,7 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ]
     write_lines(made / "queries.jsonl", rows)
     path = made / "experiment.toml"
-    text = path.read_text().replace('style = "passage"', 'source = "own"')
+    text = path.read_text().replace('style = "passage"', 'source = "own"\nevidence = "section"')
     path.write_text(text.replace("fusion_queries = 2", "agents = []") + TABLES)
     return made
 

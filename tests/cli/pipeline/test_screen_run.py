@@ -51,7 +51,7 @@ def say(corpus: Path, more: str, agents: str = "[]") -> None:
     path = corpus / "experiment.toml"
     text = (
         path.read_text()
-        .replace('style = "passage"', 'source = "own"')
+        .replace('style = "passage"', 'source = "own"\nevidence = "section"')
         .replace("fusion_queries = 2", f"agents = {agents}")
     )
     path.write_text(text + more)

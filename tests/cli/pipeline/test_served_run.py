@@ -50,13 +50,14 @@ def test_it_is_in_the_plan_and_the_usage_and_a_second_run_asks_nothing(
         texts = [text for _, _, body in server.requests for text in body["input"]]
         assert len(texts) == len(set(texts)) > 20 and before["calls"] == pytest.approx(len(server.requests), abs=1)
         usage = json.loads((tmp_path / "results/mine/results.json").read_text())["usage"]
-        [taken] = [one for one in usage if one["model"] == "openai:tiny-embedder"]
-        assert taken["calls"] == len(server.requests) and taken["input_tokens"] == 5 * len(texts)
-        assert taken["cost_usd"] == pytest.approx(5 * len(texts) * 100e-6)
+        taken = [one for one in usage if one["model"] == "openai:tiny-embedder"]
+        assert sum(one["calls"] for one in taken) == len(server.requests)
+        assert sum(one["input_tokens"] for one in taken) == 5 * len(texts)
+        assert sum(one["cost_usd"] for one in taken) == pytest.approx(5 * len(texts) * 100e-6)
 
         n_calls = len(server.requests)
         after = planned(corpus)[row]
-        assert (after["calls"], after["from_cache"], after["cost_usd"]) == (n_calls, n_calls, 0)
+        assert (after["calls"], after["cost_usd"]) == (after["from_cache"], 0) and 0 < after["calls"] <= n_calls
         (tmp_path / "results/mine/rankings/knn-rag.trec").unlink()
         assert main(["run", str(corpus)]) == 0
         assert len(server.requests) == n_calls

@@ -1,0 +1,283 @@
+"""What written questions are worth by which evidence, in which number, and chosen in which way.
+
+    python -m benchmarks.questions.pooled_worth SCIFACT PDFS
+
+Takes the graded pools of `benchmarks.questions.pools`, for claims about SciFact's abstracts and questions written for
+two FAQs, and sets them beside people's queries of either, on the 26 retrievers of `benchmarks.question_worth`, by
+nDCG@10. Evidence: "own" is the passage that a question was written from alone; "pool of d" what was graded 1 or 2 among
+the first d of BM25, KNN and the hybrid, and the own passage. "kept" and "rejected" are what the evidence step had made
+of the claims. "answered" are those of whose pool something has grade 2. Sets of n are drawn, or chosen to share as many
+words with their best passage as eight questions of people's do (`choose`), or to look like people's
+(`chosen_by_looks.json`); of sets that a seed draws the mean over 20 seeds is told, and the 2.5th and 97.5th percentile
+of the seeds. In the first table intervals resample both sides. A written question costs one request more, which grades
+its pool: mean passages and input tokens are below.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.judges.take_replies import WHO_JUDGED, WORK
+from benchmarks.question_worth.__main__ import CACHE
+from benchmarks.question_worth.collection import Asked, read_passages, read_people
+from benchmarks.question_worth.measured import Measured, Words, measure
+from benchmarks.question_worth.retrievers import rank
+from benchmarks.question_worth.scores import score
+from benchmarks.questions.pools import DEPTH, EXPERT, NAME, Graded
+from benchmarks.questions.pools import main as graded
+from ragassay.evaluate.inputs.clusters import Clusters
+from ragassay.evaluate.statistics.orders import place, tau_b
+from ragassay.evaluate.validity.people import decisions, shares
+from ragassay.evaluate.validity.questions import Scores
+from ragassay.experiment.tables import QuestionsSettings
+from ragassay.files import read_json, read_records
+from ragassay.models.encoders import OFFLINE_MODEL
+from ragassay.records import Passage, Query
+from ragassay.retrieval.rankers.embedding import Embedder, model_identity
+from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache
+from ragassay.retrieval.rankers.ranker import Ranking, indexed_text
+from ragassay.synth.questions.choose import choose, shared_words
+from ragassay.text import count_tokens
+
+SEEDS = range(7, 27)
+RESAMPLES = 400
+SIZES = (30, 60, 100, 200)
+DEPTHS = (2, 3, 5)
+MODEL = "file:claude-a"
+LOOKS = Path(__file__).with_name("chosen_by_looks.json")
+OWN = 0
+"""In place of a depth: the passage that a question was written from, alone."""
+
+
+class Bench(NamedTuple):
+    """One collection, ranked."""
+
+    name: str
+    people: Scores
+    rankings: Mapping[str, Mapping[str, Ranking]]
+    passages: Mapping[str, Passage]
+    written: Sequence[Graded]
+    experts: Sequence[Graded]
+
+    def scores(self, questions: Sequence[Graded], depth: int) -> Scores:
+        """Of the questions that have evidence at that depth; the others are failed."""
+        qrels = {one.id: found for one in questions if (found := evidence(one, depth))}
+        texts = {one.id: one.text for one in questions if one.id in qrels}
+        clusters = Clusters.named(list(texts), [str(one.source) for one in questions if one.id in qrels])
+        return score(Asked(texts, qrels, clusters, len(questions) - len(qrels)), self.rankings)
+
+    def share(self, one: Graded) -> float | None:
+        """`shared_words` with the best of the passages that answer it."""
+        best = [self.passages[id] for id, grade in one.grades.items() if grade == 2]
+        return max((shared_words(one.text, f"{p.title}\n{p.text}", "en") for p in best), default=None)
+
+
+def evidence(one: Graded, depth: int) -> dict[str, int]:
+    """Passage to grade, of 1 and 2."""
+    if depth == OWN:
+        return {str(one.source): 1}
+    pool = {id for row in one.places.values() for id in row[:depth]} | {str(one.source)}
+    return {id: grade for id, grade in one.grades.items() if grade and id in pool}
+
+
+def answered(questions: Sequence[Graded]) -> list[Graded]:
+    """Those that a passage of their pool answers."""
+    return [one for one in questions if 2 in one.grades.values()]
+
+
+def drawn(questions: Sequence[Graded], n: int, seed: int) -> list[Graded]:
+    """n of them, or all there are."""
+    return random.Random(f"{seed}:{n}").sample(list(questions), min(n, len(questions)))
+
+
+def chosen(bench: Bench, questions: Sequence[Graded], n: int, seed: int, target: Sequence[float]) -> list[Graded]:
+    """n of them as the stage `questions` chooses."""
+    known = {one.id: one for one in questions}
+    pool = [
+        Query(
+            id=one.id,
+            text=one.text,
+            metadata={"model": MODEL, "kind": "fact", "doc": str(one.source), "section": str(one.source)}
+            | ({"blind": True} if one.kind == "blind" else {}),
+        )
+        for one in questions
+    ]
+    has = {one.id: share for one in questions if (share := bench.share(one)) is not None}
+    some_blind = 0.5 if any(one.kind == "blind" for one in questions) else 0.0
+    settings = QuestionsSettings(quota={MODEL: n}, kinds={"fact": 1.0}, seed=seed, blind=some_blind)
+    return [known[query.id] for query in choose(pool, has, target, settings).queries]
+
+
+def read(name: str, folder: Path, left_out: Sequence[str], work: Path) -> Bench:
+    """The collection with all rankings; people's queries but those shown to the writer."""
+    passages = {one.id: one for one in read_passages(folder / "corpus.jsonl")}
+    people = read_people(folder / "queries.jsonl", folder / "qrels" / "test.tsv", passages, left_out)
+    rows = read_records(work / NAME / f"{name}.jsonl", Graded)
+    texts = list(dict.fromkeys([*people.texts.values(), *(one.text for one in rows)]))
+    embedder = Embedder(OFFLINE_MODEL, EmbeddingCache(model_identity(OFFLINE_MODEL), CACHE / "embeddings"))
+    rankings = rank(list(passages.values()), texts, language="en", embedder=embedder)
+    experts = [one for one in rows if one.kind == EXPERT]
+    written = [one for one in rows if one.kind != EXPERT]
+    return Bench(name, score(people, rankings), rankings, passages, written, experts)
+
+
+def whole_sets(bench: Bench, target: Sequence[float]) -> dict[str, Scores]:
+    """Label to scores: every set without a draw, and the chosen ones by seed 7."""
+    everything, told = bench.written, {}
+    parts = {"all": everything}
+    if not all(one.kept for one in everything):
+        parts |= {"kept": [o for o in everything if o.kept], "rejected": [o for o in everything if not o.kept]}
+    for name, part in parts.items():
+        told[f"{name}, own"] = bench.scores(part, OWN)
+        told[f"{name}, pool of {DEPTH}"] = bench.scores(part, DEPTH)
+    for depth in DEPTHS[:-1]:
+        told[f"all, pool of {depth}"] = bench.scores(everything, depth)
+    told[f"answered, pool of {DEPTH}"] = bench.scores(answered(everything), DEPTH)
+    for n in (60, 100):
+        if n < len(answered(everything)):
+            told[f"{n} chosen by words, pool of {DEPTH}"] = bench.scores(
+                chosen(bench, answered(everything), n, SEEDS[0], target), DEPTH
+            )
+    return told
+
+
+def people_of(bench: Bench, n: int, seed: int) -> Scores:
+    """n of people's own queries."""
+    picked = random.Random(f"{seed}:people:{n}").sample(range(bench.people.n), n)
+    names = [bench.people.clusters.queries[at] for at in picked]
+    return Scores(bench.people.values[:, picked], Clusters.named(names, names))
+
+
+def seeded_sets(bench: Bench, target: Sequence[float]) -> dict[str, Callable[[int], Scores]]:
+    """Label to the scores by a seed."""
+    everything, good, told = bench.written, answered(bench.written), dict[str, Callable[[int], Scores]]()
+    looks = {tuple(one["ids"]) for one in _looks()} if bench.name == "scifact" else set()
+    for n in SIZES:
+        if n <= bench.people.n // 2:
+            told[f"{n} of people's"] = lambda seed, n=n: people_of(bench, n, seed)  # type: ignore[misc]
+        if n < len(everything):
+            told[f"{n} drawn of all, own"] = lambda seed, n=n: bench.scores(drawn(everything, n, seed), OWN)  # type: ignore[misc]
+        if n < len(good):
+            for depth in DEPTHS:
+                told[f"{n} drawn of answered, pool of {depth}"] = (
+                    lambda seed, n=n, depth=depth: bench.scores(drawn(good, n, seed), depth)  # type: ignore[misc]
+                )
+            told[f"{n} chosen by words, pool of {DEPTH}"] = (
+                lambda seed, n=n: bench.scores(chosen(bench, good, n, seed, target), DEPTH)  # type: ignore[misc]
+            )
+    by_id = {one.id: one for one in everything}
+    for n in sorted({len(ids) for ids in looks}):
+        some = [ids for ids in sorted(looks) if len(ids) == n]
+        told[f"{n} chosen by looks, pool of {DEPTH}"] = lambda seed, some=some: bench.scores(  # type: ignore[misc]
+            [by_id[id] for id in some[(seed - SEEDS[0]) % len(some)]], DEPTH
+        )
+    return told
+
+
+def _looks() -> list[dict[str, list[str]]]:
+    return list(read_json(LOOKS)["sets"])
+
+
+class Beside(NamedTuple):
+    """A set beside people's: tau, shares of the pairs that people's decide, the place of its best."""
+
+    tau: float
+    decided: float
+    contradicted: float
+    place: float
+
+    @classmethod
+    def of(cls, bench: Bench, scores: Scores) -> Beside:
+        """Without intervals."""
+        now = shares(decisions(bench.people), decisions(scores))
+        at = float(place(bench.people.means, scores.means))
+        return cls(float(tau_b(bench.people.means, scores.means)), now.decided, now.contradicted, at)
+
+
+def figure(one: Measured, name: str, percent: bool = False) -> str:
+    """With its interval."""
+    value, low, high = (getattr(getattr(one, name), key) for key in ("value", "ci_low", "ci_high"))
+    if value is None:
+        return ""
+    told = "{:.1%}" if percent else "{:.2f}"
+    return told.format(value) + (f" [{told.format(low)}, {told.format(high)}]" if low is not None else "")
+
+
+def tell(bench: Bench) -> None:
+    """Both tables of one collection, and what pools cost."""
+    target = [share for one in bench.experts if (share := bench.share(one)) is not None]
+    whole = whole_sets(bench, target)
+    blank = Words(np.zeros(bench.people.n), {label: np.zeros(scores.n) for label, scores in whole.items()})
+    told = measure(list(bench.rankings), bench.people, whole, blank, RESAMPLES, SEEDS[0])
+    first = next(iter(told.values()))
+    own = [share for one in answered(bench.written) if (share := bench.share(one)) is not None]
+    print(f"**{bench.name}**: {bench.people.n} of people's queries decide {first.n_decided} of {first.n_pairs} pairs.")
+    print(
+        f"{len(bench.written)} written, {len(own)} answered by a passage; they share {np.mean(own):.2f} of their words"
+    )
+    print(f"with the best of these, {len(target)} questions of people's {np.mean(target):.2f}.\n")
+    print(
+        "| questions, evidence | n | τ | decided | contradicted | its best stands at | worth |\n|---|--:|--:|--:|--:|--:|--:|"
+    )
+    for label, one in told.items():
+        tau, place = figure(one, "tau"), f"{one.place.value:.0f}"
+        ends = figure(one, "decided", True), figure(one, "contradicted", True)
+        print(f"| {label} | {one.n} | {tau} | {ends[0]} | {ends[1]} | {place} | {worth(one)} |")
+    print(f"\n| {len(SEEDS)} seeds | τ | decided | contradicted, worst | its best is people's | its best stands at |")
+    print("|---|--:|--:|--:|--:|--:|")
+    for label, make in seeded_sets(bench, target).items():
+        rows = np.array([Beside.of(bench, make(seed)) for seed in SEEDS])
+        mean, ends = rows.mean(axis=0), np.percentile(rows, [2.5, 97.5], axis=0)
+        tau = f"{mean[0]:.2f} [{ends[0, 0]:.2f}, {ends[1, 0]:.2f}]"
+        decided = f"{mean[1]:.1%} [{ends[0, 1]:.1%}, {ends[1, 1]:.1%}]"
+        wrong, is_best = f"{mean[2]:.1%}, {rows[:, 2].max():.1%}", f"{(rows[:, 3] == 1).mean():.0%}"
+        print(f"| {label} | {tau} | {decided} | {wrong} | {is_best} | {mean[3]:.1f} |")
+    print(
+        "\n| pool of | passages a question | input tokens a question | of grade 2 | of grade 1 |\n|--:|--:|--:|--:|--:|"
+    )
+    for depth in DEPTHS:
+        print(cost(bench, depth))
+    failed = sum(len(one.failed) for one in (*bench.written, *bench.experts))
+    print(f"\nOf {sum(len(one.grades) for one in bench.written) + failed} passages {failed} could not be graded.\n")
+
+
+def cost(bench: Bench, depth: int) -> str:
+    """The row of one depth; tokens are those of the passages, without the instructions."""
+    pools = [{id for row in one.places.values() for id in row[:depth]} | {str(one.source)} for one in bench.written]
+    tokens = {id: count_tokens(indexed_text(bench.passages[id])) for pool in pools for id in pool}
+    n, size = len(pools), sum(map(len, pools))
+    asked = sum(tokens[id] for pool in pools for id in pool) / n
+    grades = [evidence(one, depth) for one in bench.written]
+    two, one = (sum(list(found.values()).count(grade) for found in grades) / n for grade in (2, 1))
+    return f"| {depth} | {size / n:.1f} | {asked:.0f} | {two:.1f} | {one:.1f} |"
+
+
+def worth(one: Measured) -> str:
+    """How many of people's queries order the retrievers as well."""
+    bound = {"more than": "above ", "fewer than": "below "}.get(str(one.worth.bound or ""), "")
+    low, high = (("" if end is None else f"{end:.0f}") for end in (one.worth.ci_low, one.worth.ci_high))
+    return f"{bound}{one.worth.value:.0f} [{low or 'open'}, {high or 'open'}]"
+
+
+def main(scifact: Path, pdfs: Path, *, work: Path = WORK) -> int:
+    """Print the tables; 3 where replies are awaited."""
+    if status := graded(scifact, pdfs, work=work):
+        return status
+    print()
+    experts = [one.id for one in read_records(work / NAME / "faqs.jsonl", Graded) if one.kind == EXPERT]
+    tell(read("scifact", scifact, (), work))
+    tell(read("faqs", work / NAME / "faqs-collection", experts, work))
+    print(f"{WHO_JUDGED}, and wrote: one family of models did both. Intervals: 95%.")
+    return 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2])))
