@@ -222,9 +222,8 @@ def tell(bench: Bench) -> None:
         f"{len(bench.written)} written, {len(own)} answered by a passage; they share {np.mean(own):.2f} of their words"
     )
     print(f"with the best of these, {len(target)} questions of people's {np.mean(target):.2f}.\n")
-    print(
-        "| questions, evidence | n | τ | decided | contradicted | its best stands at | worth |\n|---|--:|--:|--:|--:|--:|--:|"
-    )
+    print("| questions, evidence | n | τ | decided | contradicted | its best stands at | worth |")
+    print("|---|--:|--:|--:|--:|--:|--:|")
     for label, one in told.items():
         tau, place = figure(one, "tau"), f"{one.place.value:.0f}"
         ends = figure(one, "decided", True), figure(one, "contradicted", True)
