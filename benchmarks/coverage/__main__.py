@@ -15,6 +15,7 @@ TABLES = (
     "corrected",
     "ratings",
     "verdict",
+    "until",
     "agreement",
     "rank_p",
     "gate",

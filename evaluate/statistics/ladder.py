@@ -27,6 +27,7 @@ from .clustered import NO_SPREAD, alike_interval, estimate
 from .paired_comparison import tested_error
 from .resamples import six_digits
 from .sign_flip import flip_ps
+from .spending import Look
 
 LEVEL = 0.045
 """Of the whole ladder. At 5% two equal agents far ahead of all others are told apart in up to 5.5% of simulated
@@ -58,24 +59,37 @@ class Ladder:
 
 
 def holm_from_leader(
-    seen: Floats, clusters: Clusters, seed: int, worst: Floats | None = None, best: Floats | None = None
+    seen: Floats,
+    clusters: Clusters,
+    seed: int,
+    worst: Floats | None = None,
+    best: Floats | None = None,
+    look: Look | None = None,
+    before: Truths | None = None,
 ) -> Ladder:
     """seen: (agents, queries), the leader first and then the others in order; NaN where an agent has no value.
 
     worst, best: (others, queries), the leader's values less each other's with everything that failed against the
     leader, and for it; None where nothing failed. An agent is told only where it is by the values seen and by the
     worst. clusters: of the queries.
+
+    look: the look at which this is asked, of a run that may end before all its queries are in; each level of the ladder
+    then has its own spending. before: (others,), who was told at an earlier look, which stands. That several ladders
+    in a row err no more than one does is checked by simulation (`benchmarks/coverage/until.py`).
     """
+    at = look.bound if look else float
     gaps = seen[0] - seen[1:]
     known = ~np.isnan(seen)
     n_sections = len(np.unique(clusters.numbers[known.any(axis=0)]))
     k = len(gaps)
-    limits = np.minimum(LEVEL / np.arange(k, 0, -1), LEVEL / 2)
-    tests = [_t(one, clusters, LEVEL / max(k, 2)) for one in (gaps, worst, best) if one is not None]
+    limits = np.array([at(min(LEVEL / left, LEVEL / 2)) for left in range(k, 0, -1)])
+    tests = [_t(one, clusters, at(LEVEL / max(k, 2))) for one in (gaps, worst, best) if one is not None]
     p = np.max([one.p for one in tests[:2] if worst is not None or one is tests[0]], axis=0)
     if n_sections < FEWEST_SECTIONS:
         p = np.ones(k)
     p = _flipped(p, gaps, clusters, seed)
+    if before is not None:
+        p = np.where(before, 0.0, p)
     # Whoever ranks above one that is not told may be the best as well.
     adjusted = np.array([six_digits(one) for one in np.maximum.accumulate(_adjusted(p, limits)[::-1])[::-1]])
     low, high = np.min([one.low for one in tests], axis=0), np.max([one.high for one in tests], axis=0)

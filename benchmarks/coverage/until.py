@@ -1,0 +1,185 @@
+"""Does a run that ends once it is decided err no more than one of fixed length, and how many queries does it take?
+
+    python -m benchmarks.coverage.until [EXPERIMENTS]
+
+Games as in `benchmarks.coverage.verdict`. A run looks ten times, at whole sections, until 400 queries are in; at each
+look the product's ladder is held to what Kim and DeMets's spending leaves it. Who is told from the leader stays told.
+"best" ends a run when all others are told, "good enough" when no other may be better by the margin of 5 points. Beside
+stand the same looks with the bounds of a fixed run ("naive"), O'Brien and Fleming's spending, and the fixed run itself,
+looked at once at its end. Games saved are those between two agents told, which no look needs.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.coverage.verdict import FIVE, MARGIN, PLACE, SEED, TWO_OF_SIX, TWO_OF_TWO, Cell, batches
+from benchmarks.ratings.tournaments import Tables, World, equal_best, one_ahead
+from ragassay.arrays import Floats, Ints, Truths
+from ragassay.evaluate.inputs.clusters import Clusters
+from ragassay.evaluate.statistics.ladder import holm_from_leader
+from ragassay.evaluate.statistics.spending import Look, Spending, whole_sections
+
+EXPERIMENTS = 1000
+LOOKS = 10
+N = 400
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A run. best, good_enough: after how many queries it was decided, or safe, and for whom; None where it never was.
+
+    games: share of all games until it was decided that were played, those between two agents told left out.
+    """
+
+    best: tuple[int, int] | None
+    good_enough: tuple[int, int] | None
+    games: float
+
+
+def run(tables: Tables, experiment: int, ends: tuple[int, ...], spending: Spending | None) -> Ended:
+    """Look until both are known. spending: None for the bounds of a fixed run at each look."""
+    n_agents = tables.seen.shape[1]
+    told = np.zeros(n_agents, bool)
+    best = good_enough = None
+    played, last, every = 0.0, 0, n_agents * (n_agents - 1) / 2
+    for at, end in enumerate(ends):
+        played += (end - last) * (1 - told.sum() * (told.sum() - 1) / 2 / every)
+        last = end
+        seen, clusters = tables.seen[experiment, :, :end], _first(tables.clusters, end)
+        order = _order(seen, told)
+        look = Look(ends, at, spending) if spending else None
+        found = holm_from_leader(seen[order], clusters, SEED, look=look, before=told[order[1:]])
+        told[order[1:]] |= found.told
+        if good_enough is None and found.n_sections >= 6 and (found.low > -MARGIN).all():
+            good_enough = (end, int(order[0]))
+        if told.sum() == n_agents - 1:
+            best = (end, int(order[0]))
+            break
+    return Ended(best, good_enough or best, played / last)
+
+
+def _first(clusters: Clusters, n: int) -> Clusters:
+    return clusters.of(clusters.queries[:n])
+
+
+def _order(seen: Floats, told: Truths) -> Ints:
+    """Best first, and behind them those told."""
+    means = np.round(np.nanmean(seen, axis=1), 9)
+    return np.argsort(-np.where(told, means - 2, means), kind="stable")
+
+
+def runs(cell: Cell, experiments: int, looks: int, spending: Spending | None) -> Iterator[Ended]:
+    """Of one world."""
+    for tables in batches(cell.world, experiments, cell.seed):
+        sizes = np.bincount(tables.clusters.numbers).tolist()
+        ends = whole_sections(sizes, looks)
+        for experiment in range(len(tables.seen)):
+            yield run(tables, experiment, ends, spending)
+
+
+def wrong_cells() -> Iterator[Cell]:
+    """Worlds without a best agent: to be decided is wrong."""
+    for luck in (0.0, 0.4, 0.8):
+        yield Cell("two of two", World(TWO_OF_TWO, N, luck=luck))
+        yield Cell("two of six", World(TWO_OF_SIX, N, luck=luck))
+    for layout, icc in (("by 5", 0.5), ("1 to 10", 0.2), ("1 to 10", 0.5), ("1 to 10", 0.8), ("Zipf", 0.5)):
+        yield Cell("two of two", World(TWO_OF_TWO, N, layout, icc))
+        yield Cell("two of six", World(TWO_OF_SIX, N, layout, icc, 0.4))
+    yield Cell("six equal", World(equal_best(6, 6, 0.4), N, luck=0.4))
+    yield Cell("six equal", World(equal_best(6, 6, 0.4), N, "1 to 10", 0.5, 0.4))
+    yield Cell("two of 20", World(equal_best(20, 2, 0.4), N, luck=0.4))
+
+
+def wrong_lines(experiments: int) -> Iterator[str]:
+    """How often a run ends with a best agent where there is none."""
+    yield f"{PLACE} decided, wrongly | O'Brien–Fleming | naive |\n|---|--:|---|--:|--:|--:|--:|--:|"
+    shares, over = [], 5 + 200 * np.sqrt(0.05 * 0.95 / experiments)
+    for cell in wrong_cells():
+        n_agents = len(cell.world.wins)
+        n = experiments if n_agents < 20 else experiments // 4
+        ways: list[Spending | None] = ["kim-demets", "obrien-fleming", None] if n_agents < 20 else ["kim-demets"]
+        told = [100 * np.mean([one.best is not None for one in runs(cell, n, LOOKS, way)]) for way in ways]
+        shares.append(told[0])
+        yield f"{cell} {' | '.join(f'{one:.1f}' for one in told)} |{' | |' if n_agents == 20 else ''}"
+    missed = sum(share > over for share in shares)
+    ends = f"{min(shares):.1f}% to {max(shares):.1f}%, {missed or 'none'} over {over:.1f}%"
+    yield f"\n{len(shares)} cells of {experiments:,} runs (a quarter of it with 20 agents): {ends}."
+
+
+def margin_lines(experiments: int) -> Iterator[str]:
+    """How often a run ends "good enough" with an agent that another is ahead of by just the margin."""
+    yield f"{PLACE} good enough, wrongly | ended |\n|---|--:|---|--:|--:|--:|--:|"
+    for n_agents in (2, 6, 12):
+        for layout, icc in (("alone", 0.0), ("1 to 10", 0.5), ("Zipf", 0.5)):
+            cell = Cell(
+                f"one of {n_agents} ahead by the margin", World(one_ahead(n_agents, MARGIN), N, layout, icc, 0.4)
+            )
+            found = [one.good_enough for one in runs(cell, experiments, LOOKS, "kim-demets")]
+            wrong = np.mean([one is not None and one[1] != 0 for one in found])
+            yield f"{cell} {100 * wrong:.1f} | {100 * np.mean([one is not None for one in found]):.1f} |"
+
+
+WAYS: dict[str, Callable[[Ended], tuple[int, int] | None]] = {
+    "best": lambda one: one.best,
+    "good enough": lambda one: one.good_enough,
+}
+
+
+def power_lines(experiments: int) -> Iterator[str]:
+    """How many queries a run takes, and what fixed ones decide."""
+    yield "| world | until | ended | queries, mean / 90% | design | O'Brien–Fleming | fixed: all / as many |"
+    yield "|---|---|--:|--:|--:|--:|--:|"
+    for name, wins, design in (
+        ("Table 5", FIVE, {"best": "49.6%, 341", "good enough": "98%, 189"}),
+        ("10 points ahead", one_ahead(6, 0.1), {"best": "99.0%, 220 / 320"}),
+        ("14 points ahead", one_ahead(6, 0.14), {"best": "all, 139 / 200"}),
+        ("two of six", TWO_OF_SIX, {"good enough": "241"}),
+        ("six equal", equal_best(6, 6, 0.4), {"good enough": "92%, 335"}),
+    ):
+        cell = Cell(name, World(wins, N, luck=0.4))
+        early, late = (list(runs(cell, experiments, LOOKS, way)) for way in ("kim-demets", "obrien-fleming"))
+        once = list(runs(cell, experiments, 1, None))
+        for until in WAYS:
+            share, took = _ended(early, until)
+            share_late, took_late = _ended(late, until)
+            as_many = World(wins, max(12, round(float(took.mean()))), luck=0.4)
+            fixed = [
+                100 * _ended(some, until)[0] for some in (once, list(runs(Cell(name, as_many), experiments, 1, None)))
+            ]
+            yield (
+                f"| {name} | {until} | {share:.1%} | {took.mean():.0f} / {np.percentile(took, 90):.0f} | "
+                f"{design.get(until, '')} | {share_late:.1%}, {took_late.mean():.0f} | "
+                f"{fixed[0]:.1f}% / {fixed[1]:.1f}% |"
+            )
+        yield f"| {name} | games until best | {np.mean([one.games for one in early]):.0%} of all | | | | |"
+
+
+def _ended(found: Sequence[Ended], until: str) -> tuple[float, Floats]:
+    """The share of the runs that ended, and how many queries each took."""
+    ends = [WAYS[until](one) for one in found]
+    return float(np.mean([end is not None for end in ends])), np.array([end[0] if end else N for end in ends])
+
+
+def main() -> None:
+    """Print the tables."""
+    experiments = int(sys.argv[1]) if len(sys.argv) > 1 else EXPERIMENTS
+    print(f"Two equal bests, or all equal; {LOOKS} looks, {N} queries, in %:\n")
+    _print(wrong_lines(experiments))
+    print(f"\nGood enough within {100 * MARGIN:g} points, in %:\n")
+    _print(margin_lines(experiments // 2))
+    print(f"\nWhat is decided, in %, and after how many of {N} queries:\n")
+    _print(power_lines(experiments // 2))
+
+
+def _print(lines: Iterator[str]) -> None:
+    for line in lines:
+        print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()
