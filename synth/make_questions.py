@@ -12,6 +12,7 @@ from ragassay.calls.caller import Caller
 from ragassay.errors import InputError, MissingExtra, NothingCame
 from ragassay.evidence import in_several_places, read_evidence
 from ragassay.experiment.settings import Experiment
+from ragassay.experiment.tables import QuestionsSettings
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_json, write_records
 from ragassay.prompts import Prompt
@@ -327,17 +328,30 @@ def _chosen(
         seed=settings.seed,
         meanings=meanings,
     )
-    sifted, taken = edits.taken_in(looked.at_written(edits.sifted(sifted), sections))
+    keep = read_keep(workspace.corpus / settings.keep) if settings.keep else ()
+    sifted = _looked_at(looked, edits.sifted(sifted), sections, keep, settings)
+    sifted, taken = edits.taken_in(sifted)
     target = looked.shares_of(experts, own)
     known = {query.id: query.metadata.get("shared_words") for query in sifted.kept}
     shares = {id: share for id, share in known.items() if share is not None}
-    keep = read_keep(workspace.corpus / settings.keep) if settings.keep else ()
     choice = choose(sifted.kept, shares, target, settings, keep)
     check = check_written(workspace, [one.text for one in experts], [query.text for query in choice.queries])
     check = check.model_copy(update={"distance": choice.distance, "distance_drawn": choice.drawn})
     said = [check.said] if check.said and is_told_apart(check) else []
     rows = _rows(written, sifted, choice.queries, taken)
     return _Made(written, sifted, choice.queries, rows, taken, check, (*notices, *choice.notices, *said))
+
+
+def _looked_at(
+    looked: _Looked, sifted: Sifted, sections: Sequence[Section], keep: Sequence[str], settings: QuestionsSettings
+) -> Sifted:
+    """With what was found for each; where those that are to be kept fill the quotas, for these alone."""
+    first = [query for query in sifted.kept if query.id in set(keep)]
+    if Counter(query.metadata["model"] for query in first) != Counter(settings.quota):
+        return looked.at_written(sifted, sections)
+    rest = tuple(query for query in sifted.kept if query not in first)
+    found = looked.at_written(replace(sifted, kept=tuple(first)), sections)
+    return replace(found, kept=(*found.kept, *rest))
 
 
 def _meanings(embed: Embed | None, texts: Sequence[str]) -> tuple[Meanings | None, list[str]]:

@@ -43,7 +43,7 @@ from ragassay.retrieval.rankers.embedding import Embedder, model_identity
 from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache
 from ragassay.retrieval.rankers.ranker import Ranking, indexed_text
 from ragassay.synth.questions.choose import choose, shared_words
-from ragassay.text import count_tokens
+from ragassay.prompts import count_tokens
 
 SEEDS = range(7, 27)
 RESAMPLES = 400
