@@ -73,6 +73,11 @@ def add_experiment(verb: argparse.ArgumentParser, *, needs_corpus: bool = True) 
 def add_stage_options(verb: argparse.ArgumentParser) -> None:
     """How stages are run."""
     verb.add_argument("--max-cost", type=float, metavar="USD", help="stop before spending more than this")
+    verb.add_argument(
+        "--until",
+        choices=("best", "good-enough"),
+        help="ask in batches, and no more once one is told the best, or no other is better by run.margin",
+    )
     verb.add_argument("--model", metavar="MODEL", help="use this model (provider:name) for everything")
     verb.add_argument("--ignore-recorded", action="store_true", help="ask anew what CORPUS/replies has on record")
     verb.add_argument("--retry-failed", action="store_true", help="ask again where a provider failed last time")

@@ -25,6 +25,7 @@ from .figures.query_values import (
 from .inputs.clusters import source_clusters
 from .inputs.findings import Findings
 from .inputs.labels import HIGHEST
+from .looks import Drawn
 from .measures.by_labels import LabelRows
 from .measures.measure import compared
 from .ratings import bradley_terry, elo
@@ -36,6 +37,7 @@ from .ratings.win_table import Contests, contests
 from .results import POINTS, Figures
 from .statistics.clustered import ByAgent
 from .statistics.resamples import Resamples, resamples
+from .statistics.spending import Look
 
 V = TypeVar("V")
 
@@ -122,7 +124,13 @@ def helpers_for(findings: Findings, experiment: Experiment) -> Helpers:
     return Helpers(games or len(findings.queries) * agents**2 > _LARGE)
 
 
-def basis_of(findings: Findings, experiment: Experiment, evaluated: Evaluations, helpers: Helpers) -> Basis:
+def basis_of(
+    findings: Findings,
+    experiment: Experiment,
+    evaluated: Evaluations,
+    helpers: Helpers,
+    drawn: Drawn | None = None,
+) -> Basis:
     """What other processes can do is begun before what only this one can."""
     settings, agents = experiment.compare, findings.material.agents
     clusters = source_clusters(findings.material.queries)
@@ -158,10 +166,18 @@ def basis_of(findings: Findings, experiment: Experiment, evaluated: Evaluations,
         length=length,
         strengths=rating(),
         points=games,
-        standing=stand(games, clusters, settings.seed, margin_of(experiment)),
+        standing=stand(games, clusters, settings.seed, margin_of(experiment), *_look(drawn)),
     )
 
 
+def _look(drawn: Drawn | None) -> tuple[Look | None, tuple[str, ...]]:
+    """At which look the leader is sought, and who was told from it before."""
+    return (drawn.look, drawn.told) if drawn else (None, ())
+
+
 def margin_of(experiment: Experiment) -> float:
-    """The smallest difference of points (0 to 1) that matters: `[compare] matters`, else `MARGIN`."""
+    """The smallest difference of points (0 to 1) that matters: `[run] margin` of a run until something is known, else
+    `[compare] matters`, else `MARGIN`."""
+    if experiment.run.until:
+        return experiment.run.margin
     return experiment.compare.matters.get(POINTS, MARGIN)

@@ -56,6 +56,7 @@ from .inputs.findings import Findings, Material, limited, originals_alone, read_
 from .inputs.labels import HIGHEST, by_item
 from .judging.catalog import experiment_evaluators
 from .judging.engine.evaluator import Evaluator, coverage_of, thresholds_of
+from .looks import drawn_of, looked, said
 from .measures.measure import from_labels
 from .ratings.leader import choose, rank_intervals
 from .ratings.win_table import first_shown_wins, flip_rate, win_rate, wins
@@ -85,12 +86,14 @@ def compare(workspace: Workspace) -> StageOutcome:
     rows, evaluators = _assessments(workspace)
     evaluated, second = _evaluations(workspace, everything, findings, rows, evaluators), read_second(workspace)
     with helpers_for(findings, workspace.experiment) as helpers:
-        basis = basis_of(findings, workspace.experiment, evaluated, helpers)
+        basis = basis_of(findings, workspace.experiment, evaluated, helpers, drawn_of(workspace))
         results, notices = _results_of(basis, workspace.results.name, people, second)
     if findings is not everything:
         changed = robustness(everything, rows, evaluators, results.agents, workspace.experiment.evaluate.thresholds)
         found = tuple(flip_problems(changed)) if changed else ()
         results = results.model_copy(update={"perturbed": changed, "problems": (*results.problems, *found)})
+    if looks := looked(workspace, results.verdict):
+        results = results.model_copy(update={"looks": looks, "notices": (said(looks), *results.notices)})
     _write_values(workspace.values, basis, rows)
     write_json(workspace.figures, results.dump())
     return StageOutcome(notices=notices, exit_status=LEFT_OUT if findings.unusable else 0, n_records=1)

@@ -458,6 +458,30 @@ class Choice(Record):
     overturned_by: int | None = None
 
 
+class Taken(Record):
+    """A line of `looks.jsonl`, a look at what is in of a run that may end early.
+
+    plan: of which plan; look: from 1; queries: that were in, of the `planned` ones. told, untold: as in the verdict,
+    those told at an earlier look among them; lead: the leader's points less those of the nearest that is not told, or
+    of the nearest, with the interval of this look. bound: the one-sided p to which the first step of the ladder was
+    held. goes_on: whether another look follows.
+    """
+
+    plan: str
+    look: int
+    looks: int
+    queries: int
+    planned: int
+    leader: str | None
+    told: tuple[str, ...]
+    untold: tuple[str, ...]
+    lead: Figure | None
+    bound: float
+    decided: bool
+    safe: bool
+    goes_on: bool
+
+
 class FailuresAtBottom(Record):
     """The figures with answers that failed as the worst there are, in place of being left out.
 
@@ -536,7 +560,7 @@ class Results(Record):
     likewise, where some queries are written and some real. perturbed: likewise, where some were made of others: all
     other figures are then of the originals alone. classification: likewise, where answers are judged as classes: agent
     to accuracy, precision, recall and F1. models_by_prompts: likewise, where agents answer by two models and two
-    prompts at least.
+    prompts at least. looks: those of a run that may end early, the last being what all figures are of.
     """
 
     format: int = 1
@@ -590,6 +614,7 @@ class Results(Record):
     second: SecondJudgeResults | None = None
     sources: WrittenAndReal | None = None
     perturbed: Perturbed | None = None
+    looks: tuple[Taken, ...] = ()
     classification: Figures | None = None
     models_by_prompts: tuple[ModelByPrompt, ...] = ()
 
@@ -597,7 +622,7 @@ class Results(Record):
         """As of every record; without what only some runs bring: a panel, two kinds of queries, evaluators, …"""
         bringing = ("panel", "second", "sources", "perturbed", "classification")
         absent = {name for name in bringing if getattr(self, name) is None}
-        absent |= {name for name in (*_OF_EVALUATORS, "models_by_prompts") if not getattr(self, name)}
+        absent |= {name for name in (*_OF_EVALUATORS, "models_by_prompts", "looks") if not getattr(self, name)}
         return self.model_dump(mode="json", by_alias=True, exclude=absent)
 
 

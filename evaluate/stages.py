@@ -14,10 +14,38 @@ from ragassay.experiment.settings import Experiment
 from ragassay.experiment.stage import Check, Load, Means, Stage
 from ragassay.experiment.variants import cross
 from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.files import digest_json
 from ragassay.records import Query
 
 from .judging.judges import PROMPTS, STAGE_PROMPTS
 from .report import TEMPLATES
+
+
+def _draw(workspace: Workspace, means: Means) -> StageOutcome:
+    from .looks import draw
+
+    return draw(workspace)
+
+
+def draw_settings(experiment: Experiment) -> dict[str, Any]:
+    """Those that make it another plan."""
+    from .looks import planned_by
+
+    run = tables(experiment, "run")
+    looked = {name: run.get(f"run.{name}") for name in ("until", "margin", "max_queries", "looks")}
+    return {"run": looked, "plan": digest_json(planned_by(experiment)), "questions.seed": experiment.questions.seed}
+
+
+DRAW = Stage(
+    "draw",
+    needs=lambda w: [w.planned, w.passages],
+    uses=lambda w: [w.looks],
+    settings=draw_settings,
+    makes=lambda w: [w.queries, w.look],
+    run=_draw,
+    applies=lambda experiment: experiment.run.until is not None,
+)
+"""What is asked up to the next look, of a run that may end early."""
 
 
 def judge_settings(experiment: Experiment) -> dict[str, Any]:
@@ -226,6 +254,7 @@ COMPARE = Stage(
         *(w.sections, w.passages, w.ledger, w.own_qrels, w.own_labels),
         *sorted(w.label_samples.glob("*.jsonl")),
         *(w.repeats, w.lists),
+        *([w.look] if w.experiment.run.until else []),
         *_of_judges(w),
         *(w.rankings(name) for name in w.experiment.agent_names()),
         *(w.manifests / f"{name}.json" for name in ("ingest", "questions", "retrieve", "answer", "judge", "evaluate")),

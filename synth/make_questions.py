@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -191,6 +191,10 @@ def _own(workspace: Workspace) -> tuple[list[Query], list[str]]:
     return queries, [*same_text(originals(queries)), *in_several_places(workspace.own_queries, workspace.pages)]
 
 
+def _first_of(names: Sequence[str]) -> str:
+    return ", ".join(map(plain, names[:3])) + (", …" if len(names) > 3 else "")
+
+
 @dataclass
 class _Looked:
     """What was found in all passages for questions; nothing without a finder.
@@ -203,6 +207,7 @@ class _Looked:
     edits: Edits
     rows: list[Found] = field(default_factory=list)
     unanswered: list[str] = field(default_factory=list)
+    kept_anyway: list[str] = field(default_factory=list)
     n_own: int = 0
 
     def at_own(self, queries: Sequence[Query]) -> list[Query]:
@@ -214,15 +219,18 @@ class _Looked:
         self.n_own, self.unanswered = len(bare), [id for id, one in found.items() if one.best < RELEVANT]
         return [self.finder.with_evidence(one, found[one.id]) if one.id in found else one for one in queries]
 
-    def at_written(self, sifted: Sifted, sections: Sequence[Section]) -> Sifted:
-        """Those that something answers with their evidence; the others join the rejected, with the reason."""
+    def at_written(self, sifted: Sifted, sections: Sequence[Section], keep: Collection[str] = ()) -> Sifted:
+        """Those that something answers with their evidence; the others join the rejected, with the reason, but those
+        that somebody wants to `keep`.
+        """
         if self.finder is None:
             return sifted
         found = self._find(sifted.kept, sections)
         kept, rejected = [], list(sifted.rejected)
         for query in sifted.kept:
             fault = found[query.id].fault(str(query.metadata.get("kind", "")))
-            if fault is None:
+            if fault is None or query.id in keep:
+                self.kept_anyway += [query.id] if fault else []
                 kept.append(self.finder.with_evidence(query, found[query.id]))
             else:
                 rejected.append(Rejected(text=query.text, metadata=query.metadata, reason=fault))
@@ -255,10 +263,13 @@ class _Looked:
         if self.n_failed:
             first = next(row.error for row in self.rows if row.error is not None)
             told.append(f"{self.n_failed} of {len(self.rows)} passages could not be graded, the first: {plain(first)}")
+        if self.kept_anyway:
+            told.append(
+                f"questions.keep has {len(self.kept_anyway)} that no passage answers ({_first_of(self.kept_anyway)})"
+            )
         if self.unanswered:
-            named = ", ".join(map(plain, self.unanswered[:3])) + (", …" if len(self.unanswered) > 3 else "")
             n = f"{len(self.unanswered)} of the {self.n_own} questions that came without evidence"
-            told.append(f"for {n} no passage was found that answers them ({named})")
+            told.append(f"for {n} no passage was found that answers them ({_first_of(self.unanswered)})")
         return told
 
     def write(self, path: Path) -> None:
@@ -348,9 +359,9 @@ def _looked_at(
     """With what was found for each; where those that are to be kept fill the quotas, for these alone."""
     first = [query for query in sifted.kept if query.id in set(keep)]
     if Counter(query.metadata["model"] for query in first) != Counter(settings.quota):
-        return looked.at_written(sifted, sections)
+        return looked.at_written(sifted, sections, keep)
     rest = tuple(query for query in sifted.kept if query not in first)
-    found = looked.at_written(replace(sifted, kept=tuple(first)), sections)
+    found = looked.at_written(replace(sifted, kept=tuple(first)), sections, keep)
     return replace(found, kept=(*found.kept, *rest))
 
 
@@ -369,7 +380,7 @@ def _write(workspace: Workspace, made: _Made, queries: Sequence[Query], edits: E
     write_records(workspace.pool, edits.edited([*made.sifted.kept, *made.taken]))
     write_records(workspace.rejected, made.sifted.rejected)
     write_records(workspace.ledger, made.rows)
-    write_records(workspace.queries, queries)
+    write_records(workspace.test_set, queries)
     if made.check:
         write_json(workspace.questions_check, made.check.dump())
     else:

@@ -226,7 +226,7 @@ QUESTIONS = Stage(
     ],
     settings=questions_settings,
     makes=lambda w: [
-        *(w.pool, w.rejected, w.queries, w.ledger),
+        *(w.pool, w.rejected, w.test_set, w.ledger),
         *chosen_check(w),
         *([w.found] if looks_in_corpus(w.experiment) else []),
         *([w.roles] if _writes_roles(w.experiment) else []),

@@ -38,12 +38,12 @@ from ragassay.evaluate.validity.questions import Scores
 from ragassay.experiment.tables import QuestionsSettings
 from ragassay.files import read_json, read_records
 from ragassay.models.encoders import OFFLINE_MODEL
+from ragassay.prompts import count_tokens
 from ragassay.records import Passage, Query
 from ragassay.retrieval.rankers.embedding import Embedder, model_identity
 from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache
 from ragassay.retrieval.rankers.ranker import Ranking, indexed_text
 from ragassay.synth.questions.choose import choose, shared_words
-from ragassay.prompts import count_tokens
 
 SEEDS = range(7, 27)
 RESAMPLES = 400

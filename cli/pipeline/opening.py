@@ -13,7 +13,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from ragassay.errors import InputError
 from ragassay.experiment.mirror import Address, Mirror
@@ -239,7 +239,7 @@ def _folder_name(corpus: Path) -> str:
 
 
 def _overridden(experiment: Experiment, options: argparse.Namespace) -> Experiment:
-    changes: dict[str, object] = {}
+    changes: dict[str, Any] = {}
     if (model := getattr(options, "model", None)) is not None:
         provider_of(model)
         questions = experiment.questions.model_copy(update={"quota": {model: sum(experiment.questions.quota.values())}})
@@ -251,6 +251,12 @@ def _overridden(experiment: Experiment, options: argparse.Namespace) -> Experime
         if not limit > 0:
             raise InputError(f"--max-cost is {limit:g}", remedy="it must be more than 0")
         changes["run"] = experiment.run.model_copy(update={"max_cost_usd": limit})
+    if until := getattr(options, "until", None):
+        if experiment.wants_finalists:
+            remedy = "screen first, then name them in [[agent]] tables"
+            raise InputError("--until needs agents that are known before", remedy=remedy)
+        run = changes.get("run", experiment.run)
+        changes["run"] = run.model_copy(update={"until": until})
     return experiment.model_copy(update=changes)
 
 

@@ -56,6 +56,8 @@ def bring_all(options: argparse.Namespace) -> tuple[Workspace, int]:
             manifests.append(runner.bring_up_to_date(stage))
             if workspace.queries in stage.makes(workspace):
                 check_others(workspace)
+        if workspace.experiment.run.until:
+            manifests = runner.until_known([first, *others], manifests)
     return workspace, max(manifest.exit_status for manifest in manifests)
 
 
@@ -132,6 +134,19 @@ class Runner:
             return known
         self._say(f"{stage.name}: running ({reason})")
         return self._run(stage, inputs)
+
+    def until_known(self, stages: Sequence[Stage], manifests: Sequence[Manifest]) -> list[Manifest]:
+        """The last manifest of each stage, after as many looks as it takes; every stage has been run for the first."""
+        from ragassay.evaluate.looks import take
+
+        found = list(manifests)
+        while True:
+            taken = take(self._workspace)
+            known = "decided" if taken.decided else "no other is better by the margin" if taken.safe else "open"
+            self._say(f"look {taken.look} of {taken.looks}, {taken.queries} of {taken.planned} queries: {known}")
+            if not taken.goes_on:
+                return found
+            found = [self.bring_up_to_date(stage) for stage in stages]
 
     def say_stale(self, before: Stage) -> None:
         """Name the stages before this one that were run and would run again: it reads what they left."""

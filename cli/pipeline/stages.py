@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.errors import InputError, Obstacles
-from ragassay.evaluate.stages import COMPARE, EVALUATE, JUDGE, REPORT, check_what_evaluators_load, judge_prompts
+from ragassay.evaluate.stages import COMPARE, DRAW, EVALUATE, JUDGE, REPORT, check_what_evaluators_load, judge_prompts
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.stage import Check, Load, Means, Stage
 from ragassay.experiment.workspace import StageOutcome, Workspace
@@ -140,7 +140,7 @@ def _own_queries(workspace: Workspace) -> Sequence[Query]:
 
 
 STAGES = (
-    *(INGEST, QUESTIONS, SCREEN, RETRIEVE, ANSWER, JUDGE),
+    *(INGEST, QUESTIONS, DRAW, SCREEN, RETRIEVE, ANSWER, JUDGE),
     *(replace(EVALUATE, lacks=_evaluators_lack), COMPARE, REPORT),
 )
 

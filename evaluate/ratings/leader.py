@@ -8,7 +8,7 @@ moves an interval's end out.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ from ..inputs.clusters import Clusters
 from ..results import Choice, Claim, Comparison
 from ..statistics.ladder import FEWEST_SECTIONS, Ladder, holm_from_leader
 from ..statistics.resamples import DIGITS, Resamples, rounded
+from ..statistics.spending import Look
 from .bradley_terry_fit import best_of, common_variance
 from .points import Points, points_of
 from .win_table import Decided
@@ -76,14 +77,26 @@ class Standing:
         return not self.untold
 
 
-def stand(points: Points, clusters: Clusters, seed: int, margin: float = MARGIN) -> Standing | None:
-    """None where fewer than two agents have a verdict. clusters: of the queries; one that it lacks is its own."""
+def stand(
+    points: Points,
+    clusters: Clusters,
+    seed: int,
+    margin: float = MARGIN,
+    look: Look | None = None,
+    before: Collection[str] = (),
+) -> Standing | None:
+    """None where fewer than two agents have a verdict. clusters: of the queries; one that it lacks is its own.
+
+    look: where the run may end before all queries are in; before: the agents told at an earlier look, which stay told
+    and stand behind the others.
+    """
     rated = [agent for agent, mean in zip(points.agents, points.means.tolist(), strict=True) if mean == mean]
     if len(rated) < 2:
         return None
-    mine = points.of([agent for agent in points.order if agent in rated])
+    mine = points.of(sorted((agent for agent in points.order if agent in rated), key=lambda agent: agent in before))
     clusters = clusters.of(mine.queries)
-    found = _ladder(mine, clusters, seed)
+    out = np.array([agent in before for agent in mine.agents[1:]]) if before else None
+    found = _ladder(mine, clusters, seed, look=look, before=out)
     met = not mine.strangers
     told = [agent for agent, one in zip(mine.agents[1:], found.told.tolist(), strict=True) if one and met]
     untold = [agent for agent in mine.agents[1:] if agent not in told]
@@ -102,7 +115,7 @@ def stand(points: Points, clusters: Clusters, seed: int, margin: float = MARGIN)
         adjusted=dict(zip(mine.agents[1:], adjusted.tolist(), strict=True)),
         p_best=p_best,
         expected_loss=loss,
-        overturned_by=_overturned_by(mine, clusters, seed, decided=not untold) if met else None,
+        overturned_by=_overturned_by(mine, clusters, seed, decided=not untold) if met and look is None else None,
         strangers=mine.strangers,
         n_queries=int((~np.isnan(mine.seen)).any(axis=0).sum()),
         n_sections=found.n_sections,
@@ -125,16 +138,23 @@ def rank_intervals(found: Standing, pairs: Sequence[Comparison]) -> dict[str, tu
     return {agent: (1 if agent in best else 1 + above[agent], n - below[agent]) for agent in found.order}
 
 
-def _ladder(points: Points, clusters: Clusters, seed: int, share: float = 1.0) -> Ladder:
+def _ladder(
+    points: Points,
+    clusters: Clusters,
+    seed: int,
+    share: float = 1.0,
+    look: Look | None = None,
+    before: Truths | None = None,
+) -> Ladder:
     """share: of the failed games, which count against the leader."""
     if not len(points.failures) or not share:
-        return holm_from_leader(points.seen, clusters, seed)
+        return holm_from_leader(points.seen, clusters, seed, look=look, before=before)
     seen, lost, won = points.seen, points.lost, points.won
     worst, best = lost[0] - won[1:], won[0] - lost[1:]
     if share < 1:
         seen_gaps = seen[0] - seen[1:]
         worst, best = (np.where(_among(points, share), side, seen_gaps) for side in (worst, best))
-    return holm_from_leader(seen, clusters, seed, worst, best)
+    return holm_from_leader(seen, clusters, seed, worst, best, look, before)
 
 
 def _among(points: Points, share: float) -> Truths:

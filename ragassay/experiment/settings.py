@@ -175,6 +175,10 @@ class RunSettings(Table):
     retries: int = Field(5, ge=0, le=20)
     backend: Literal["loky", "dask", "ray"] = "loky"
     scheduler: str | None = Field(None, min_length=1)
+    until: Literal["best", "good-enough"] | None = None
+    margin: float = Field(0.05, gt=0, lt=1)
+    max_queries: int | None = Field(None, ge=1)
+    looks: int = Field(8, ge=2, le=20)
 
     @model_validator(mode="after")
     def _scheduler_of_a_cluster(self) -> RunSettings:
@@ -226,6 +230,10 @@ class Experiment(Table):
             raise TableError(said, "chunking", cut.name)
         if self.search and not self.retriever:
             raise ValueError("[search] screens what [[retriever]] tables say, and there is none")
+        if self.run.until and self.wants_finalists:
+            raise ValueError(
+                "run.until goes with agents that are known: screen first, then name them in [[agent]] tables"
+            )
         if self.search and self.search.baseline:
             self.variants.named(self.search.baseline)
         if unused := sorted(set(self.models) - self.model_names()):

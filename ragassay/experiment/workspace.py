@@ -140,6 +140,26 @@ class Workspace:
         return self.results / "queries.jsonl"
 
     @property
+    def planned(self) -> Path:
+        """The whole test set of a run that may end early; `queries` has what is asked of it so far."""
+        return self.results / "planned.jsonl"
+
+    @property
+    def look(self) -> Path:
+        """The look that is worked for."""
+        return self.results / "look.json"
+
+    @property
+    def looks(self) -> Path:
+        """The looks that were taken."""
+        return self.results / "looks.jsonl"
+
+    @property
+    def test_set(self) -> Path:
+        """Where the stage `questions` writes what it made."""
+        return self.planned if self.experiment.run.until else self.queries
+
+    @property
     def ledger(self) -> Path:
         """One line a model and document: `model, doc, asked, written, kept, rejected, failed, sampled`."""
         return self.results / "ledger.jsonl"

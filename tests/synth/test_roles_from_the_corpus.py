@@ -40,7 +40,7 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def write(corpus: Path, server: ScriptedServer, roles: str = '"corpus"') -> Path:
     make_corpus(corpus, "openai:m", server.base_url)
     path = corpus / "experiment.toml"
-    path.write_text(path.read_text().replace('style = "passage"\n', f"roles = {roles}\nevidence = \"section\"\n"))
+    path.write_text(path.read_text().replace('style = "passage"\n', f'roles = {roles}\nevidence = "section"\n'))
     assert main(["ingest", str(corpus)]) == 0
     return corpus.parent / "results" / "mine"
 

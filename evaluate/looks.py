@@ -1,0 +1,194 @@
+"""A run that ends once it is decided: the plan of its queries, the looks at what is in, and when to go on.
+
+The whole test set is there before anything is answered, and its sections are put in one order drawn once: with batches
+written one after the other a drift between them would make one of two equal agents the best in most runs, shuffled it
+does so as rarely as the level says. Each look is recorded, so that a run that was killed looks at the same places and
+spends no error twice (`statistics.spending`).
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ragassay.errors import InputError
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.files import digest_file, digest_json, read_json, read_records, write_json, write_records
+from ragassay.records import Query, Record
+
+from .inputs.clusters import source_clusters
+from .results import Choice, Taken
+from .statistics.ladder import FEWEST_SECTIONS, LEVEL
+from .statistics.resamples import six_digits
+from .statistics.spending import Look, whole_sections
+
+AHEAD = 8
+"""Of so many sections that come next by the draw, the one that keeps the batch likest to the whole is taken."""
+
+
+class Drawn(Record):
+    """`look.json`: the look that is being worked for, `at` from 0, of those after `ends` queries; told: before it."""
+
+    plan: str
+    until: str
+    at: int
+    ends: tuple[int, ...]
+    told: tuple[str, ...]
+
+    @property
+    def look(self) -> Look:
+        """What the ladder is held to."""
+        return Look(self.ends, self.at)
+
+
+def ordered(queries: Sequence[Query], seed: int) -> list[list[Query]]:
+    """Whole sections in an order drawn by the seed, whose beginnings have writers and kinds in the shares of all.
+
+    The same for any order of the queries.
+    """
+    clusters = source_clusters(sorted(queries, key=lambda query: query.id))
+    by_id = {query.id: query for query in queries}
+    sections: dict[str, list[Query]] = {}
+    for id in clusters.queries:
+        sections.setdefault(clusters.names[clusters.number(id)], []).append(by_id[id])
+    left = sorted(sections)
+    random.Random(f"{seed}:looks").shuffle(left)
+    whole, now = Counter(map(_cell, queries)), Counter[tuple[str, str]]()
+    found: list[list[Query]] = []
+    while left:
+        off = partial(_unlike, whole, now)
+        name = min(left[:AHEAD], key=lambda name: off(sections[name]))
+        left.remove(name)
+        now += Counter(map(_cell, sections[name]))
+        found.append(sections[name])
+    return found
+
+
+def _unlike(whole: Counter[tuple[str, str]], now: Counter[tuple[str, str]], more: Sequence[Query]) -> float:
+    """How far the shares of what is there, with more, are from those of the whole: their absolute differences."""
+    new = now + Counter(map(_cell, more))
+    return sum(abs(new[cell] / new.total() - n / whole.total()) for cell, n in whole.items())
+
+
+def _cell(query: Query) -> tuple[str, str]:
+    return str(query.metadata.get("model", "")), str(query.metadata.get("kind", ""))
+
+
+def draw(workspace: Workspace) -> StageOutcome:
+    """Write `queries.jsonl`, what is asked up to this look, and `look.json`.
+
+    Raises InputError where the plan has too few sections at its first look.
+    """
+    settings = workspace.experiment.run
+    queries = read_records(workspace.planned, Query)
+    sections = ordered(queries, workspace.experiment.questions.seed)
+    if settings.max_queries is not None:
+        sections = _at_most(sections, settings.max_queries)
+    ends = whole_sections([len(one) for one in sections], settings.looks)
+    _check(workspace.planned, sections, ends, settings.looks)
+    flat = [query for one in sections for query in one]
+    made_by = [planned_by(workspace.experiment), digest_file(workspace.passages)]
+    plan = digest_json([*made_by, ends, [[query.id, query.text] for query in flat]])[:16]
+    taken, others = taken_of(workspace, plan), taken_of(workspace)
+    at = min(sum(one.goes_on for one in taken), len(ends) - 1)
+    told = taken[at - 1].told if at else ()
+    write_records(workspace.queries, flat[: ends[at]])
+    drawn = Drawn(plan=plan, until=str(settings.until), at=at, ends=ends, told=told)
+    write_json(workspace.look, drawn.dump())
+    new = f"a new plan of looks begins: the {len(others)} in looks.jsonl are of other settings, documents or questions"
+    return StageOutcome((new,) if others and not taken else (), n_records=ends[at])
+
+
+def planned_by(experiment: Experiment) -> dict[str, Any]:
+    """The settings that make it another plan; those of costs, figures and the report do not."""
+    held = experiment.model_dump(mode="json", warnings=False, exclude={"run", "compare", "evaluate"})
+    return held | {"run": [experiment.run.until, experiment.run.margin]}
+
+
+def _at_most(sections: Sequence[list[Query]], n: int) -> list[list[Query]]:
+    """The first sections with at most n queries."""
+    kept, size = list[list[Query]](), 0
+    for one in sections:
+        if size + len(one) > n:
+            break
+        kept.append(one)
+        size += len(one)
+    return kept
+
+
+def _check(path: Path, sections: Sequence[Sequence[Query]], ends: Sequence[int], looks: int) -> None:
+    n, first = 0, 0
+    for section in sections:
+        if n >= ends[0]:
+            break
+        n, first = n + len(section), first + 1
+    if first < FEWEST_SECTIONS:
+        problem = f"its first of {len(ends)} looks has queries from {first} sections, and no agent is told from another"
+        remedy = f"ask for more questions, from more sections, or set run.looks below {looks}"
+        raise InputError(f"{problem} below {FEWEST_SECTIONS}", file=path, remedy=remedy)
+
+
+def taken_of(workspace: Workspace, plan: str | None = None) -> list[Taken]:
+    """The looks that were taken, of a plan or of any; none without a file. Raises InputError with the line."""
+    if not workspace.looks.exists():
+        return []
+    return [one for one in read_records(workspace.looks, Taken) if plan in (None, one.plan)]
+
+
+def drawn_of(workspace: Workspace) -> Drawn | None:
+    """The look that is being worked for; None where the run has a fixed length."""
+    if workspace.experiment.run.until is None or not workspace.look.exists():
+        return None
+    return Drawn.model_validate(read_json(workspace.look))
+
+
+def looked(workspace: Workspace, verdict: Choice) -> tuple[Taken, ...]:
+    """The looks of this plan with the one that the verdict is of; none of a run of fixed length."""
+    drawn = drawn_of(workspace)
+    if drawn is None:
+        return ()
+    done = verdict.decided or (drawn.until == "good-enough" and verdict.safe)
+    near = [verdict.differences[one] for one in verdict.untold or verdict.told if one in verdict.differences]
+    others = len(verdict.told) + len(verdict.untold)
+    new = Taken(
+        plan=drawn.plan,
+        look=drawn.at + 1,
+        looks=len(drawn.ends),
+        queries=drawn.ends[drawn.at],
+        planned=drawn.ends[-1],
+        leader=verdict.leader,
+        told=verdict.told,
+        untold=verdict.untold,
+        lead=min(near, key=lambda one: one.value if one.value is not None else 1.0, default=None),
+        bound=six_digits(drawn.look.bound(LEVEL / max(2, others))),
+        decided=verdict.decided,
+        safe=verdict.safe,
+        goes_on=not done and drawn.at + 1 < len(drawn.ends),
+    )
+    return (*taken_of(workspace, drawn.plan)[: drawn.at], new)
+
+
+def take(workspace: Workspace) -> Taken:
+    """Record the look that `results.json` is of. Raises InputError where the file cannot be read."""
+    rows = [Taken.model_validate(row) for row in read_json(workspace.figures)["looks"]]
+    write_records(workspace.looks, rows)
+    return rows[-1]
+
+
+def said(taken: Sequence[Taken]) -> str:
+    """What a reader must know of a run that could end early, after these looks."""
+    last = taken[-1]
+    if last.goes_on:
+        return f"This is look {last.look} of {last.looks} at the queries that are in; the run goes on."
+    if last.queries < last.planned:
+        saved = last.planned - last.queries
+        return (
+            f"Stopped early, at look {last.look} of {last.looks}, with {last.queries} of {last.planned} planned "
+            f"queries ({saved} saved): after a stop a lead is overstated. More queries would be a new analysis."
+        )
+    return f"All {last.planned} planned queries are in, after {last.looks} looks."

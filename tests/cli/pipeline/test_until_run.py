@@ -1,0 +1,132 @@
+"""`ragassay run --until`: what is known at a look pays for no more queries, and a kill changes neither."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.json_lines import records
+from support.loopback.behaviours import Behaviour, reply
+from support.loopback.server import ScriptedServer
+from support.small_corpus import answer_everything, make_corpus, own_folder
+
+from ragassay.cli import main
+
+N = 80
+OWN = """
+[[agent]]
+name = "{name}"
+kind = "python"
+callable = "{name}_one:answer"
+"""
+SYSTEM = """
+def answer(query):
+    return "{word}: " + query
+"""
+
+
+def schema_of(body: dict[str, Any]) -> str:
+    return str(body.get("response_format", {}).get("json_schema", {}).get("name"))
+
+
+def prefers_gold(number: int, body: dict[str, Any]) -> Behaviour:
+    """Of two answers the one that says gold is better."""
+    if schema_of(body) != "PairwiseReply":
+        return answer_everything(number, body)
+    text = body["messages"][-1]["content"]
+    return reply(json.dumps({"reason": "so.", "verdict": "A" if text.find("gold") < text.find("tin") else "B"}))
+
+
+def killing(at: int) -> Any:
+    """The same, and at that request the run is interrupted."""
+
+    def script(number: int, body: dict[str, Any]) -> Behaviour:
+        if number == at:
+            os.kill(os.getpid(), signal.SIGINT)
+        return prefers_gold(number, body)
+
+    return script
+
+
+def make(corpus: Path, server: ScriptedServer, more: str = "looks = 8", n: int = N) -> None:
+    make_corpus(corpus, "openai:m", server.base_url)
+    path = corpus / "experiment.toml"
+    text = path.read_text().replace('style = "passage"', 'source = "own"\nevidence = "section"')
+    own = "".join(OWN.format(name=name) for name in ("good", "bad"))
+    text = text.replace("fusion_queries = 2", "agents = []")
+    path.write_text(text.replace("max_concurrency = 8", f"max_concurrency = 8\n{more}\n{own}"))
+    (corpus / "questions.txt").write_text("".join(f"What does register R{n} do?\n" for n in range(n)))
+    for name, word in (("good", "gold"), ("bad", "tin")):
+        (corpus / f"{name}_one.py").write_text(SYSTEM.format(word=word))
+
+
+@pytest.mark.parametrize("killed_at", [None, 5, 45, 61, 110])
+def test_what_is_decided_at_the_second_of_eight_looks_pays_for_a_quarter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], killed_at: int | None
+) -> None:
+    """Ten wins of ten have a one-sided p of 2^-10, more than the 0.0225 / 8² of the first look; 20 of 20 of 2^-20."""
+    corpus = own_folder(tmp_path, monkeypatch)
+    with ScriptedServer("openai", killing(killed_at) if killed_at else prefers_gold) as server:
+        make(corpus, server)
+        if killed_at:
+            assert main(["run", str(corpus), "--until", "best"]) == 130
+        assert main(["run", str(corpus), "--until", "best"]) == 0
+        bodies = Counter(json.dumps(one.body, sort_keys=True) for one in server.requests)
+        assert len(bodies) == 3 * 2 * 20 and len(server.requests) <= len(bodies) + 8, "no more than were under way"
+        n_asked = len(server.requests)
+        assert main(["run", str(corpus), "--until", "best"]) == 0
+        assert len(server.requests) == n_asked
+    results = corpus.parent / "results" / "mine"
+    looks = records(results / "looks.jsonl")
+    assert [(one["queries"], one["planned"], one["decided"], one["goes_on"]) for one in looks] == [
+        (10, N, False, True),
+        (20, N, True, False),
+    ]
+    assert 0.0225 * 3 / 64 < looks[1]["bound"] < 0.0225 * 4 / 64, "what this look may spend, and a little that overlaps"
+    assert len(records(results / "queries.jsonl")) == 20 and len(records(results / "planned.jsonl")) == N
+    figures = json.loads((results / "results.json").read_text())
+    assert figures["looks"] == looks and figures["n_queries"] == 20
+    told = "Stopped early, at look 2 of 8, with 20 of 80 planned queries (60 saved)"
+    assert figures["notices"][0].startswith(told) and told in (results / "report.html").read_text()
+
+
+def test_another_plan_begins_anew_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus = own_folder(tmp_path, monkeypatch)
+    results = corpus.parent / "results" / "mine"
+    with ScriptedServer("openai", prefers_gold) as server:
+        make(corpus, server)
+        assert main(["run", str(corpus), "--until", "best"]) == 0
+        first = records(results / "looks.jsonl")
+        path = corpus / "experiment.toml"
+        path.write_text(path.read_text().replace("looks = 8", "looks = 4"))
+        capsys.readouterr()
+        assert main(["run", str(corpus), "--until", "best"]) == 0
+    again = records(results / "looks.jsonl")
+    assert [one["queries"] for one in again] == [20] and again[0]["plan"] != first[0]["plan"]
+    manifest = json.loads((results / "manifests" / "draw.json").read_text())
+    assert "a new plan of looks begins: the 2 in looks.jsonl" in manifest["notices"][0]
+
+
+@pytest.mark.parametrize(
+    ("more", "n", "said"),
+    [
+        ("looks = 16", N, "its first of 16 looks has queries from 5 sections"),
+        ("margin = 0.0", N, "run.margin"),
+        ("max_queries = 0", N, "run.max_queries"),
+    ],
+)
+def test_a_plan_that_cannot_tell_anything_is_refused_before_paying(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], more: str, n: int, said: str
+) -> None:
+    corpus = own_folder(tmp_path, monkeypatch)
+    with ScriptedServer("openai", prefers_gold) as server:
+        make(corpus, server, more, n=n)
+        assert main(["run", str(corpus), "--until", "good-enough"]) == 2
+        assert said in " ".join(capsys.readouterr().err.split()) and not server.requests
