@@ -135,7 +135,7 @@ def of_pools(workspace: Workspace, n_questions: int) -> list[Load]:
     section came on top, and the hybrid brought nothing new.
     """
     experiment, passage = workspace.experiment, mean_passage_tokens(workspace)
-    rankers = 1 if set(experiment.retrieval.retrievers) == {"bm25"} else 2
+    rankers = 2 if experiment.searches_vectors else 1
     pool = rankers * experiment.questions.pool_depth + 1
     panels = [in_batches(workspace, panel) for panel in panels_of(workspace)]
     return [_graded(panel, n_questions, pool, passage) for panel in panels]

@@ -70,7 +70,7 @@ GRADED_BY = (
     *("relevance_question", "yes_threshold", "seed"),
 )
 """Settings of [judge] by which evidence is graded."""
-FOUND_BY = ("retrievers", "embedding", "bm25", "rrf_k", "engine")
+FOUND_BY = ("embedding", "bm25", "rrf_k", "engine")
 """Settings of [retrieval] by which it is found."""
 
 
@@ -91,8 +91,8 @@ def chooses(experiment: Experiment) -> bool:
 
 
 def embeds(experiment: Experiment) -> bool:
-    """Whether some retriever embeds, so that there is an embedding model."""
-    return set(experiment.retrieval.retrievers) != {"bm25"}
+    """Whether some agent or variant searches vectors, so that there is an embedding model."""
+    return experiment.searches_vectors
 
 
 def chosen_check(workspace: Workspace) -> list[Path]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache, read_replies
 from ragassay.cli.pipeline.plan import make_plan
-from ragassay.cli.pipeline.stages import STAGES, means_of
+from ragassay.cli.pipeline.stages import STAGES, means_of, stages_of
 from ragassay.errors import InputError
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace
@@ -109,7 +109,7 @@ def planned_and_recorded(corpus: Path, ingested: Path | None = None) -> Held:
         recorded: Totals = {}
         failed: dict[str, int] = {}
         cache = ReplyCache(workspace.replies, [workspace.shipped_replies])
-        for stage in STAGES[1:-2]:  # compare and report ask nobody
+        for stage in stages_of(workspace.experiment)[1:-2]:  # compare and report ask nobody
             caller = Counting(workspace, stage.name, cache)
             stage.run(workspace, means_of(workspace, caller, NoProgress()))
             if caller.calls:

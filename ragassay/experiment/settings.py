@@ -259,6 +259,12 @@ class Experiment(Table):
         return tuple((f"{retriever}-{kind}", retriever, kind) for kind in kinds for retriever in retrievers)
 
     @property
+    def searches_vectors(self) -> bool:
+        """Whether some agent or variant searches by [retrieval]'s embedding, so that there is one at hand."""
+        kinds = {name for _, name, _ in self.built_in_agents()} | {one.settings.kind for one in self.variants.all}
+        return bool(kinds & {"knn", "hybrid"})
+
+    @property
     def variants(self) -> Variants:
         """What the tables [[chunking]] and [[retriever]] make."""
         return _variants(self.chunking, self.retriever)

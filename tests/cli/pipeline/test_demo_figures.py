@@ -25,7 +25,7 @@ from support.small_corpus import contents, make_corpus
 from ragassay.cli import main
 
 LARGER = {
-    "per_section = 4": "per_section = 6",
+    "per_section = 4": 'per_section = 6\nevidence = "section"',
     '"openai:m" = 4': '"openai:m" = 16',
     'retrievers = ["bm25"]': 'retrievers = ["bm25", "knn", "hybrid"]\nembedding = "all-MiniLM-L6-v2"',
     "bootstrap = 100": "bootstrap = 1000",

@@ -41,8 +41,11 @@ def test_a_run_with_other_replies_is_out_of_sample_and_one_without_asks_nobody(t
         assert not in_sample(corpus) and not server.requests
 
 
-def rows(capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, int]]:
-    return {row["stage"]: row for row in json.loads(capsys.readouterr().out)}
+def rows(capsys: pytest.CaptureFixture[str]) -> dict[str, list[dict[str, int]]]:
+    found: dict[str, list[dict[str, int]]] = {}
+    for row in json.loads(capsys.readouterr().out):
+        found.setdefault(row["stage"], []).append(row)
+    return found
 
 
 def test_it_asks_nobody_changes_nothing_and_after_the_run_all_is_in_the_cache(
@@ -55,8 +58,9 @@ def test_it_asks_nobody_changes_nothing_and_after_the_run_all_is_in_the_cache(
         assert main(["plan", str(corpus), "--json"]) == 0
         before = rows(capsys)
         assert not server.requests
-        assert before["questions"]["from_cache"] == 0 and not before["questions"]["estimated"]
-        assert before["judge"]["estimated"]
+        written, graded = before["questions"]
+        assert written["from_cache"] == graded["from_cache"] == 0 and not written["estimated"] and graded["estimated"]
+        assert all(row["estimated"] for row in before["judge"])
 
         assert main(["run", str(corpus)]) == 0
         n_calls = len(server.requests)
@@ -65,8 +69,9 @@ def test_it_asks_nobody_changes_nothing_and_after_the_run_all_is_in_the_cache(
         assert main(["plan", str(corpus), "--json"]) == 0
         after = rows(capsys)
         assert len(server.requests) == n_calls and contents(tmp_path / "results") == files
-    assert all(row["calls"] == row["from_cache"] and row["cost_usd"] == 0 for row in after.values())
-    assert sum(row["calls"] for row in after.values()) == n_calls
+    every = [row for some in after.values() for row in some]
+    assert all(row["calls"] == row["from_cache"] and row["cost_usd"] == 0 for row in every)
+    assert sum(row["calls"] for row in every) == n_calls
 
 
 def loads_of(workspace: Workspace) -> dict[str, Load]:
@@ -156,7 +161,7 @@ def test_what_an_evaluator_asks_by_its_settings_is_in_the_plan(
     corpus = make_corpus(tmp_path / "mine", "openai:gpt-4o", more=evaluate)
     assert main(["plan", str(corpus), "--json"]) == 0
     planned = rows(capsys)
-    assert planned["evaluate"]["calls"] == calls if calls else "evaluate" not in planned
+    assert planned["evaluate"][0]["calls"] == calls if calls else "evaluate" not in planned
     assert main(["plan", str(corpus)]) == 0
     said = f"Calls in all by evaluator: language_mismatch ~{calls}." if calls else "No evaluator asks the judge."
     assert said in capsys.readouterr().out
@@ -166,7 +171,7 @@ def test_hosted_models_are_priced(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.chdir(tmp_path)
     corpus = make_corpus(tmp_path / "mine", "openai:gpt-4o")
     assert main(["plan", str(corpus), "--json"]) == 0
-    row = rows(capsys)["questions"]
+    row = rows(capsys)["questions"][0]
     assert row["cost_usd"] == pytest.approx(row["input_tokens"] * 2.5e-6 + row["output_tokens"] * 10e-6), (
         "OpenAI's list"
     )
@@ -192,7 +197,7 @@ def test_what_judging_costs_each_way_is_what_the_plan_says_with_that_setting(
     for setting in ("", 'games = "listwise"\n', 'games = "listwise"\nrelevance_batch = 10\n'):
         (corpus / "experiment.toml").write_text(text.replace("[judge]\n", f"[judge]\n{setting}"))
         assert main(["plan", str(corpus), "--json"]) == 0
-        row = rows(capsys)["judge"]
+        (row,) = rows(capsys)["judge"]
         name = setting.strip().replace("\n", ", ") or "pairs"
         assert f"{name} ~{row['calls']:,} calls, ${row['cost_usd']:.2f}" in line
 

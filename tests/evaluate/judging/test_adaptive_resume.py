@@ -26,6 +26,7 @@ passage_words = 40
 passage_overlap_words = 8
 [questions]
 source = "own"
+evidence = "section"
 [answer]
 model = "file:m"
 agents = []

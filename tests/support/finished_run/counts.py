@@ -45,6 +45,8 @@ def jobs(run: Run) -> dict[tuple[str, str], list[bool]]:
     table = _from_needs(run) if run.setting("questions", "style", "need") == "need" else _from_passages(run)
     texts = {query["_id"]: query["text"] for query in run.queries}
     answer, judge = run.setting("answer", "model", ""), run.setting("judge", "model", "")
+    if _in_corpus(run):
+        table["questions", judge] = table.get(("questions", judge), {}) | _pooled(run)
     if run.rewrites:
         table["retrieve", answer] = {texts[q]: r["error"] is not None for q, r in run.rewrites.items()}
     table["answer", answer] = {
@@ -55,6 +57,21 @@ def jobs(run: Run) -> dict[tuple[str, str], list[bool]]:
     }
     table["judge", judge] = _judged(run, texts)
     return {place: list(requests.values()) for place, requests in table.items()}
+
+
+def _in_corpus(run: Run) -> bool:
+    return run.setting("questions", "evidence", "corpus") == "corpus"
+
+
+def _pooled(run: Run) -> dict[Any, bool]:
+    """One request for the pool of a question, which fails where its passages, asked about one by one, all do.
+
+    What the judge is asked of them one by one cannot be told from here.
+    """
+    found: dict[Any, list[bool]] = {}
+    for line in lines(run.results / "found.jsonl"):
+        found.setdefault(("pool", line["query_id"]), []).append(line["error"] is not None)
+    return {query: all(failed) for query, failed in found.items()}
 
 
 def _from_passages(run: Run) -> dict[tuple[str, str], dict[Any, bool]]:
@@ -76,7 +93,7 @@ def _from_needs(run: Run) -> dict[tuple[str, str], dict[Any, bool]]:
     table: dict[tuple[str, str], dict[Any, bool]] = {("questions", row["model"]): {} for row in run.ledger}
     for line in (*lines(run.results / "pool.jsonl"), *lines(run.results / "rejected.jsonl")):
         about = line["metadata"]
-        steps = ("need", "blind", "evidence") if about["blind"] else ("need", "evidence")
+        steps = ("need", *(["blind"] if about["blind"] else []), *([] if _in_corpus(run) else ["evidence"]))
         group = tuple(about.get("sections") or [about["section"]])
         table["questions", about["model"]] |= {(step, group): False for step in steps}
     texts = [str(body["choices"][0]["message"]["content"]) for body in run.replies().values()]
