@@ -21,6 +21,8 @@ from ragassay.experiment.stage import (
     mean_passage_tokens,
 )
 from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_records
+from ragassay.records import Found
 
 from .judging.asked_again import waves_of
 from .judging.catalog import experiment_evaluators
@@ -139,6 +141,19 @@ def of_pools(workspace: Workspace, n_questions: int) -> list[Load]:
     pool = rankers * experiment.questions.pool_depth + 1
     panels = [in_batches(workspace, panel) for panel in panels_of(workspace)]
     return [_graded(panel, n_questions, pool, passage) for panel in panels]
+
+
+def of_finalists(workspace: Workspace) -> list[Load]:
+    """Of each model that judges, a load for what finalists of the screening hand over and nobody has judged.
+
+    The most that it may be: a request a query where the judge grades in batches, else one for each of so many passages.
+    A query that is known to have no pool of passages, its evidence being people's, is not asked about.
+    """
+    n, passage = count_queries(workspace), mean_passage_tokens(workspace)
+    if workspace.found.exists():
+        n = min(n, len({row.query_id for row in read_records(workspace.found, Found)}))
+    panels = [in_batches(workspace, panel) for panel in panels_of(workspace)]
+    return [_graded(panel, n, workspace.experiment.judge.pool_batch, passage) for panel in panels]
 
 
 def of_evaluators(workspace: Workspace) -> list[Load]:

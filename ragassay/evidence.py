@@ -340,14 +340,21 @@ def read_evidence(queries: Path, pages: Path, corpus: Path, qrels: Path | None =
     return {query: graded.relevant for query, graded in read_graded(queries, pages, corpus, qrels).items()}
 
 
-def read_graded(queries: Path, pages: Path, corpus: Path, qrels: Path | None = None) -> dict[str, Graded]:
+def read_graded(
+    queries: Path,
+    pages: Path,
+    corpus: Path,
+    qrels: Path | None = None,
+    deeper: Mapping[str, Sequence[tuple[Span, int]]] | None = None,
+) -> dict[str, Graded]:
     """Query id to its evidence with grades, in the file's order; a query without any is absent.
 
     queries: `queries.jsonl`, of the corpus folder or of the results. pages, corpus: `pages.jsonl` and `corpus.jsonl`,
     read only where there is evidence, and where it is of passages. qrels: people's labels by passage id, for queries to
     which people gave no evidence: 1 and more are grades, 2 the highest; where all of a file are 0 or 1, 1 is grade 2.
-    What people gave or labelled, with 0 too, wins over what was found in the same place (`SAME_PLACE`). Raises
-    InputError with file and line for what is wrong with any.
+    What people gave or labelled, with 0 too, wins over what was found in the same place (`SAME_PLACE`). deeper: pieces
+    by query with their grades, graded since; one that holds a piece of its grade or a higher one adds nothing, for that
+    is what it was graded by. Raises InputError with file and line for what is wrong with any.
     """
     texts, found = _Texts(pages, corpus), {}
     labelled = read_qrels(qrels) if qrels and qrels.exists() else {}
@@ -359,6 +366,9 @@ def read_graded(queries: Path, pages: Path, corpus: Path, qrels: Path | None = N
             by_people = piece.get("found_by", PEOPLE) == PEOPLE
             span = _span(piece, f"evidence {n}: ", texts, queries, line)
             (told if by_people else looked_for).append((span, piece.get("grade", 2)))
+        for span, grade in sorted((deeper or {}).get(query, ()), key=lambda one: one[0].end - one[0].start):
+            if not any(known >= grade and _holds(span, one) for one, known in looked_for):
+                looked_for.append((span, grade))
         if not told and qrels:
             told = [
                 (_span({"passage": name}, "", texts, qrels, _line_of(query, name, qrels)), min(label, 2))
@@ -374,6 +384,10 @@ def read_graded(queries: Path, pages: Path, corpus: Path, qrels: Path | None = N
         if graded := Graded.of([*told, *others]):
             found[query] = graded
     return found
+
+
+def _holds(span: Span, piece: Span) -> bool:
+    return covered(piece, (span,)) >= SAME_PLACE * (piece.end - piece.start)
 
 
 def _same_place(one: Span, other: Span) -> bool:

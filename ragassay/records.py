@@ -167,7 +167,8 @@ class Judgment(Outcome):
 class Found(Outcome):
     """`found.jsonl`: a passage of a question's pool, with the judge's grade of it; one of `label` and `error` is set.
 
-    found_by: the ranker that found it, or `section`. doc, start, end: where it stands, None where it does not say.
+    `found-deeper.jsonl`: the same of what a finalist of the screening hands over. found_by: the ranker that found it,
+    `section`, or the finalist. doc, start, end: where it stands, None where it does not say.
     asked: digest of prompts, question and passage, by which the stage `judge` knows the label for its own.
     """
 

@@ -57,8 +57,7 @@ def questions_settings(experiment: Experiment) -> dict[str, Any]:
     if not looks_in_corpus(experiment):
         values = {name: value for name, value in values.items() if name not in _OF_POOLS}
     else:
-        values |= tables(experiment, models=tuple(sorted(experiment.judge.models)))
-        values |= {f"judge.{name}": getattr(experiment.judge, name) for name in GRADED_BY}
+        values |= graded_by(experiment)
         values |= {f"retrieval.{name}": getattr(experiment.retrieval, name) for name in FOUND_BY}
         values |= _other_vectors(experiment) if embeds(experiment) else {"retrieval.embedding": None}
     return values | {"corpus.language": experiment.corpus.language}
@@ -72,6 +71,12 @@ GRADED_BY = (
 """Settings of [judge] by which evidence is graded."""
 FOUND_BY = ("embedding", "bm25", "rrf_k", "engine")
 """Settings of [retrieval] by which it is found."""
+
+
+def graded_by(experiment: Experiment) -> dict[str, Any]:
+    """Settings by which evidence is graded."""
+    values = tables(experiment, models=tuple(sorted(experiment.judge.models)))
+    return values | {f"judge.{name}": getattr(experiment.judge, name) for name in GRADED_BY}
 
 
 def looks_in_corpus(experiment: Experiment) -> bool:

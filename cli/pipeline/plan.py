@@ -245,7 +245,9 @@ def _planned(workspace: Workspace, cache: ReplyCache) -> tuple[list[StagePlan], 
                 loads = caller.loads
                 for model, values in caller.seconds.items():
                     seconds.setdefault(model, []).extend(values)
-            foreseen = [] if exact or counted_whole else _foreseen(stage, loads, copy)
+            foreseen = [] if exact else _foreseen(stage, loads, copy)
+            if counted_whole:  # but grades: what servers did not embed for a plan was in no ranking
+                foreseen = [load for load in foreseen if load.kind == "relevance"]
             replaced = {(load.kind, load.model) for load in foreseen}
             counted = tuple(load for load in loads if (load.kind, load.model) not in replaced)
             planned.append(StagePlan(stage.name, counted, tuple(foreseen)))
@@ -267,7 +269,7 @@ def _with_finalists(copy: Workspace, workspace: Workspace, *, known: bool) -> Wo
 
 
 def _screened_alone(stage: Stage, workspace: Workspace) -> bool:
-    """Whether it is a screening that is up to date and had asked no model."""
+    """Whether it is a screening that is up to date and had asked no model but for grades."""
     if stage is not SCREEN or rewriting_models(workspace.experiment) or workspace.experiment.servers():
         return False
     known = read_manifest(workspace, stage)

@@ -23,7 +23,7 @@ from ragassay.records import Passage, Query
 from ragassay.retrieval.dependencies import screen_files, screen_settings
 from ragassay.retrieval.rewriting import rewrites_file, rewritings_for
 from ragassay.retrieval.stages import ANSWER, RETRIEVE
-from ragassay.synth.stages import INGEST, looks_in_corpus
+from ragassay.synth.stages import INGEST, graded_by, looks_in_corpus
 from ragassay.synth.stages import QUESTIONS as WRITING
 
 if TYPE_CHECKING:
@@ -85,7 +85,12 @@ def _variants_lack(workspace: Workspace, run_code: bool) -> Collection[Check]:
 def _screening_foreseen(workspace: Workspace) -> list[Load]:
     from ragassay.retrieval.foreseen import of_screening
 
-    return of_screening(workspace)
+    loads = of_screening(workspace)
+    if looks_in_corpus(workspace.experiment):
+        from ragassay.evaluate.foreseen import of_finalists
+
+        loads += of_finalists(workspace)
+    return loads
 
 
 def _screen(workspace: Workspace, means: Means) -> StageOutcome:
@@ -98,23 +103,35 @@ def _screen(workspace: Workspace, means: Means) -> StageOutcome:
     told = counter(means.progress, "screen: variants")
     encoded = counter(means.progress, "screen: texts encoded")
     ran = screen_variants(workspace, means.caller, told, rewritten_by_models(workspace, means.caller), encoded)
-    said = screen(workspace)
+    said = screen(workspace, means.grade if looks_in_corpus(workspace.experiment) else None)
     write_screen_page(workspace)
-    return replace(ran, notices=(*ran.notices, *said.notices))
+    return replace(ran, notices=(*ran.notices, *said.notices), n_failed=ran.n_failed + said.n_failed)
+
+
+def _screening_uses(workspace: Workspace) -> list[Path]:
+    """With what finalists' passages are graded by, where evidence is looked for in all passages."""
+    grading = [workspace.found, *judge_prompts(workspace)] if looks_in_corpus(workspace.experiment) else []
+    return [workspace.own_qrels, *screen_files(workspace), *grading]
+
+
+def _screening_settings(experiment: Experiment) -> dict[str, Any]:
+    grading = {"questions.evidence": "corpus", **graded_by(experiment)} if looks_in_corpus(experiment) else {}
+    return screen_settings(experiment) | grading
 
 
 SCREEN = Stage(
     "screen",
     needs=lambda w: [w.passages, w.pages, w.queries],
-    uses=lambda w: [w.own_qrels, *screen_files(w)],
-    settings=screen_settings,
+    uses=_screening_uses,
+    settings=_screening_settings,
     makes=lambda w: [
         *(w.screening_runs, w.screen, w.screen_page),
+        *([w.found_deeper] if looks_in_corpus(w.experiment) else []),
         *(w.screening / f"{variant.name}.trec" for variant in w.experiment.variants.all),
         *(rewrites_file(w, one) for one in rewritings_for(w.experiment)),
     ],
     run=_screen,
-    models=lambda e: {one.model for one in rewritings_for(e)},
+    models=lambda e: {one.model for one in rewritings_for(e)} | set(e.judge.models if looks_in_corpus(e) else ()),
     foreseen=_screening_foreseen,
     lacks=_variants_lack,
     applies=lambda e: bool(e.retriever),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, NamedTuple, Self
 
 from ragassay.calls.caller import Caller
@@ -92,7 +93,7 @@ def _row(judgment: Judgment, asked: str) -> Found:
 def graded_before(
     workspace: Workspace, once: AskedOnce, panels: Sequence[Panel], caller: Caller
 ) -> tuple[AskedOnce, ByJudge]:
-    """The queries without the passages that `found.jsonl` has the grades of, and these grades by judge.
+    """The queries without the passages that `found.jsonl` or `found-deeper.jsonl` grades, and their grades by judge.
 
     Those count that every judge gave by the prompts, to the question and the passage that it would be asked about now.
     A query stays whole where all that would be asked about it was answered before, alone or in a recorded run: what was
@@ -118,12 +119,11 @@ def _known(
     workspace: Workspace, cases: Sequence[QueryCase], panels: Sequence[Panel]
 ) -> Mapping[tuple[str, str], Mapping[str, Found]]:
     """(query, passage) to each judge's line, of those that all judges have."""
-    if not workspace.found.exists():
-        return {}
     asked = {panel.judge: _Asked.of(workspace, panel) for panel in panels}
     texts = {(case.query.id, one.id): (case.query, one) for case in cases for one in case.passages}
     known: dict[tuple[str, str], dict[str, Found]] = {}
-    for row in read_records(workspace.found, Found):
+    files = [path for path in (workspace.found, workspace.found_deeper) if path.exists()]
+    for row in chain.from_iterable(read_records(path, Found) for path in files):
         key = row.query_id, row.passage
         mine = row.label is not None and row.judge in asked and key in texts
         if mine and asked[row.judge].digest(*texts[key]) == row.asked:

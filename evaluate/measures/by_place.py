@@ -285,7 +285,7 @@ def unjudged(graded: Graded, handed: Handed, judged: Evidence) -> Unjudged | Non
     ranks, seen = list[tuple[float, int]](), known
     n_unjudged = 0
     for at, span in enumerate(one for one in handed if one is not None):
-        if covered(span, known) >= JUDGED_FROM * (span.end - span.start):
+        if is_judged(span, known):
             continue
         n_unjudged += 1
         if new := span.end - span.start - covered(span, seen):
@@ -297,6 +297,11 @@ def unjudged(graded: Graded, handed: Handed, judged: Evidence) -> Unjudged | Non
     ends = [_with(values.ndcg, total, row) for row in rows]
     recall = (values.recall * relevant + more) / (relevant + more)
     return Unjudged(n_unjudged / len(handed), min(ends), max(ends), recall)
+
+
+def is_judged(span: Span, known: Evidence) -> bool:
+    """Whether a passage that stands there counts as judged. known: where somebody judged, as merged."""
+    return covered(span, known) >= JUDGED_FROM * (span.end - span.start)
 
 
 def _with(ndcg: float, total: int, row: Sequence[tuple[float, int]]) -> float:

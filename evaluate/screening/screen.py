@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from ragassay.arrays import Floats, Truths
 from ragassay.errors import InputError
-from ragassay.evidence import Evidence, Graded, place_of, read_graded, read_judged
+from ragassay.evidence import Evidence, Graded, Span, merged, place_of, read_graded, read_judged
 from ragassay.experiment.workspace import StageOutcome, VariantRun, Workspace, handed_over
-from ragassay.files import read_records, read_run, write_json
+from ragassay.files import read_records, read_run, write_json, write_records
 from ragassay.prompts import passage_tokens
 from ragassay.queries import left_out, originals
-from ragassay.records import Passage, Query
+from ragassay.records import Found, Judgment, Passage, Query
 from ragassay.text import listed, plain
 
 from ..inputs.clusters import Clusters, source_clusters
-from ..measures.by_place import AT_GRADE_1, MEASURES, UNJUDGED, graded_values, unjudged
+from ..measures.by_place import AT_GRADE_1, MEASURES, UNJUDGED, graded_values, is_judged, unjudged
 from ..statistics.ladder import holm_from_leader
 from .chosen import chosen_variant
 from .effects import crossed, setting_effects
@@ -28,6 +28,13 @@ AT_TOKENS = "_at_tokens"
 COSTS = ("latency_p50_s", "latency_p95_s", "index_s", "index_bytes")
 PLACES = 6
 SEED = 7
+FEW_UNJUDGED = 0.05
+"""Of the passages that a finalist hands over (mean over queries, 0 to 1), the share that may be unjudged."""
+
+GradeOf = Callable[[Sequence[tuple[Query, Sequence[Passage]]]], tuple[list[Found], list[Judgment]]]
+"""Queries with their passages to a row of each judge and passage, and what the judges say as one."""
+Pieces = Mapping[str, Sequence[tuple[Span, int]]]
+"""By query: places with their grades."""
 
 
 def check_evidence(workspace: Workspace) -> None:
@@ -36,8 +43,8 @@ def check_evidence(workspace: Workspace) -> None:
         raise _without_evidence(workspace)
 
 
-def _evidence(workspace: Workspace) -> dict[str, Graded]:
-    return read_graded(workspace.queries, workspace.pages, workspace.passages, workspace.own_qrels)
+def _evidence(workspace: Workspace, deeper: Pieces | None = None) -> dict[str, Graded]:
+    return read_graded(workspace.queries, workspace.pages, workspace.passages, workspace.own_qrels, deeper)
 
 
 def _without_evidence(workspace: Workspace) -> InputError:
@@ -47,12 +54,17 @@ def _without_evidence(workspace: Workspace) -> InputError:
     )
 
 
-def screen(workspace: Workspace) -> StageOutcome:
+def screen(workspace: Workspace, grade: GradeOf | None = None) -> StageOutcome:
     """Write `screen.json` from `screening.jsonl`, the rankings beside it, and the evidence of the queries.
 
+    grade: by which what finalists hand over and nobody has judged is graded before they are compared, as TREC deepens a
+    pool. The grades are in `found-deeper.jsonl`, and all figures are by them too, but who is a finalist and what
+    settings do are told by the pool in which no variant had a part.
+
     Where no query has evidence there is none, and a notice. Raises InputError where finalists are wanted then, and for
-    evidence that is not in the documents.
+    evidence that is not in the documents, and what `grade` raises.
     """
+    workspace.found_deeper.unlink(missing_ok=True)
     runs = read_records(workspace.screening_runs, VariantRun)
     evidence = _evidence(workspace)
     every = read_records(workspace.queries, Query)
@@ -64,16 +76,79 @@ def screen(workspace: Workspace) -> StageOutcome:
     if not queries:
         raise _without_evidence(workspace)
     judged = read_judged(workspace.found, workspace.passages, workspace.own_qrels)
-    screened = screened_by(workspace, runs, queries, evidence, judged)
     search = workspace.experiment.search_settings
     baseline = workspace.experiment.variants.named(search.baseline)[0].name if search.baseline else None
-    results = screen_results(screened, places=search.finalists, baseline=baseline)
+
+    def held_against(evidence: Mapping[str, Graded], before: ScreenResults | None = None) -> ScreenResults:
+        screened = screened_by(workspace, runs, queries, evidence, judged)
+        return screen_results(screened, places=search.finalists, baseline=baseline, before=before)
+
+    results, rows = held_against(evidence), list[Found]()
+    if grade:
+        rows, deeper = _deepened(workspace, _hardly_judged(results, runs), queries, evidence, judged, grade)
+        write_records(workspace.found_deeper, rows)
+        for query, pieces in deeper.items():
+            judged[query] = merged([*judged[query], *(span for span, _ in pieces)])
+        results = held_against(_evidence(workspace, deeper), results) if deeper else results
     results = results.model_copy(update={"context_tokens": search.tokens})
     write_json(workspace.screen, results.dump())
     without = len(asked) - len(queries)
     said = [f"{without} of {len(asked)} queries have no evidence and are no part of the figures"] if without else []
     said += left_out(len(every) - len(asked))
-    return StageOutcome((*results.said, *said), n_records=len(runs))
+    errors = [plain(row.error) for row in rows if row.error is not None]
+    if rows:
+        said.append(f"{len(rows)} passages that finalists hand over and nobody had judged were put to the judge")
+    if errors:
+        said[-1] += f", of which {len(errors)} could not be graded, the first: {errors[0]}"
+    return StageOutcome((*results.said, *said), n_records=len(runs), n_failed=len(errors))
+
+
+def _hardly_judged(results: ScreenResults, runs: Sequence[VariantRun]) -> list[VariantRun]:
+    """The finalists, in their order, of which more than a few passages are unjudged."""
+    shares = {one.name: one.unjudged.value if one.unjudged else None for one in results.variants}
+    by_name = {run.variant: run for run in runs}
+    return [by_name[name] for name in results.finalists if (shares[name] or 0.0) > FEW_UNJUDGED]
+
+
+def _deepened(
+    workspace: Workspace,
+    runs: Sequence[VariantRun],
+    queries: Sequence[Query],
+    evidence: Mapping[str, Graded],
+    judged: Mapping[str, Evidence],
+    grade: GradeOf,
+) -> tuple[list[Found], Pieces]:
+    """(the lines of `found-deeper.jsonl`, what they grade) of what these runs hand over and nobody has judged.
+
+    Of a query that has a pool at most as many passages as the judge takes in a request, those of the first ranks.
+    """
+    pooled = {row.query_id for row in read_records(workspace.found, Found)} if runs and workspace.found.exists() else ()
+    if not pooled:
+        return [], {}
+    passages = {passage.id: passage for passage in read_records(workspace.passages, Passage)}
+    rankings = [read_run(workspace.screening / f"{run.variant}.trec") for run in runs]
+    pools, found_by = list[tuple[Query, list[Passage]]](), dict[tuple[str, str], str]()
+    for query in (query for query in queries if query.id in pooled):
+        known, handed = merged([*judged[query.id], *evidence[query.id].at_1]), list[tuple[int, int, Passage]]()
+        for place, run in enumerate(runs):
+            ranking = [name for name, _ in rankings[place].get(query.id, ())]
+            n = handed_over(ranking, run.k, run.tokens, lambda name: passage_tokens(passages[name]))
+            handed += [(rank, place, passages[name]) for rank, name in enumerate(ranking[:n])]
+        new: dict[str, Passage] = {}
+        for _, place, passage in sorted(handed, key=lambda one: one[:2]):
+            span, full = place_of(passage), len(new) == workspace.experiment.judge.pool_batch
+            if span and passage.id not in new and not full and not is_judged(span, known):
+                new[passage.id] = passage
+                found_by[query.id, passage.id] = runs[place].variant
+        pools += [(query, list(new.values()))] if new else []
+    rows, labels = grade(pools) if pools else ([], [])
+    told: dict[str, list[tuple[Span, int]]] = {}
+    spans = {one.id: span for _, pool in pools for one in pool if (span := place_of(one))}
+    for one in labels:
+        if one.label is not None:
+            told.setdefault(one.query_id, []).append((spans[one.subject], int(one.label)))
+    placed = [spans[row.passage]._asdict() | {"found_by": found_by[row.query_id, row.passage]} for row in rows]
+    return [row.model_copy(update=more) for row, more in zip(rows, placed, strict=True)], told
 
 
 def screened_by(
@@ -128,9 +203,17 @@ def screened_by(
 
 
 def screen_results(
-    screened: Screened, *, places: int = PLACES, baseline: str | None = None, seed: int = SEED
+    screened: Screened,
+    *,
+    places: int = PLACES,
+    baseline: str | None = None,
+    seed: int = SEED,
+    before: ScreenResults | None = None,
 ) -> ScreenResults:
     """What `screen.json` says. places: how many finalists at most. baseline: a variant that is one of them.
+
+    before: the same before what its finalists hand over was judged, from which finalists and effects are taken: these
+    grades favour the settings of finalists.
 
     The order of variants and queries makes no difference but to the order of `variants`. Raises InputError for a
     baseline that is none of the variants.
@@ -144,14 +227,17 @@ def screen_results(
     if len(ranked):
         worse[ranked[1:]] = _told(screened.values[ranked], screened.clusters, seed)
     best = chosen_variant(screened, worse, at, seed)
-    effects = setting_effects(screened.values, crossed(screened.names, screened.settings), screened.clusters)
-    going_on = [screened.names[each] for each in finalists(screened, on_front, places, at)]
+    if before:
+        effects, going_on = before.effects, before.finalists
+    else:
+        effects = setting_effects(screened.values, crossed(screened.names, screened.settings), screened.clusters)
+        going_on = tuple(screened.names[each] for each in finalists(screened, on_front, places, at))
     return ScreenResults(
         quality=screened.quality,
         n_queries=len(screened.clusters.queries),
         n_sections=len(screened.clusters.names),
         variants=_variants(screened, on_front),
-        finalists=tuple(going_on),
+        finalists=going_on,
         chosen=best,
         effects=effects,
         said=_said(screened, best, on_front, going_on, effects),

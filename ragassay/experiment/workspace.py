@@ -175,6 +175,11 @@ class Workspace:
         return self.results / "found.jsonl"
 
     @property
+    def found_deeper(self) -> Path:
+        """The same of what the screening's finalists hand over and nobody had judged."""
+        return self.results / "found-deeper.jsonl"
+
+    @property
     def roles(self) -> Path:
         """Who asks, where that was written from the corpus: WrittenRole's fields."""
         return self.results / "roles.jsonl"

@@ -290,6 +290,20 @@ def test_what_people_say_wins_over_what_was_found_in_the_same_place(folder: Fold
     assert found["q4"] == ((A3,), (A1, A3)), "their grade of a-1 stands"
 
 
+def test_what_is_graded_since_joins_unless_it_holds_what_it_was_graded_by(folder: Folder) -> None:
+    folder.of([{"passage": "a-2", "grade": 1, "found_by": "bm25"}], None, [{"passage": "a-1"}])
+    whole, sides = Span("avr.pdf", 0, 64), [(A1, 2), (A3, 1)]
+    deeper = {"q1": [(whole, 1)], "q2": [(whole, 2), *sides], "q3": [(whole, 2)]}
+    found = read_graded(folder.queries, folder.pages, folder.corpus, None, deeper)
+    assert found["q1"] == ((A2,), (A2,)), "a-2 is why the whole has a part of the answer"
+    assert found["q2"] == ((A1,), (A1, A3)), "and a-1 why it answers, whichever was graded first"
+    assert found["q3"] == ((A1,), (A1,)), "people gave evidence there"
+    assert read_graded(folder.queries, folder.pages, folder.corpus, None, {"q1": [(whole, 2)]})["q1"] == (
+        (whole,),
+        (whole,),
+    )
+
+
 def test_what_was_judged_is_what_has_a_label_of_anybody(folder: Folder) -> None:
     found = folder.queries.parent / "found.jsonl"
     rows = [("q1", "a-1", 0, None), ("q1", "a-3", None, "the reply has no labels"), ("q2", "a-1", None, "timeout")]

@@ -11,7 +11,7 @@ import pytest
 from support.json_lines import records
 from support.loopback.behaviours import Behaviour, reply
 from support.loopback.server import ScriptedServer
-from support.small_corpus import answer_everything, make_corpus, own_folder
+from support.small_corpus import answer_everything, contents, make_corpus, own_folder
 
 from ragassay.cli import main
 
@@ -121,3 +121,67 @@ def test_what_a_judge_fails_on_is_unjudged_and_counted_and_the_question_stays(co
     assert len(records(results / "queries.jsonl")) == len(QUESTIONS)
     assert found and all(row.get("label") is None and row["error"] for row in found)
     assert manifest["n_failed"] == len(found)
+
+
+def of_shallow_pools(corpus: Path, server: ScriptedServer) -> Path:
+    """Pools of one passage, so that finalists hand over what nobody has judged; gives the results folder."""
+    path = asked_of(corpus, server, SCREENED) / "experiment.toml"
+    path.write_text(path.read_text().replace('evidence = "corpus"', 'evidence = "corpus"\npool_depth = 1'))
+    return Path("results/mine")
+
+
+def finalist(results: Path) -> dict[str, Any]:
+    """The figures of the only one."""
+    screened = json.loads((results / "screen.json").read_text())
+    (name,) = screened["finalists"]
+    return next(one for one in screened["variants"] if one["name"] == name)
+
+
+def all_relevant(number: int, body: dict[str, Any]) -> Behaviour:
+    n = str(body["messages"][-1]["content"]).count("<passage")
+    rows = [{"number": place, "reason": "it says so.", "label": 2} for place in range(1, n + 1)]
+    return reply(json.dumps({"grades": rows})) if asks_batch(body) else answer_everything(number, body)
+
+
+def test_what_a_finalist_hands_over_unjudged_is_judged_before_it_is_compared(
+    corpus: Path, capfd: pytest.CaptureFixture[str]
+):
+    with ScriptedServer("openai", all_relevant) as server:
+        results = of_shallow_pools(corpus, server)
+        assert main(["ingest", str(corpus)]) == main(["questions", str(corpus)]) == 0
+        asked = len(server.requests)
+        assert main(["plan", str(corpus)]) == 0 and len(server.requests) == asked
+        row = next(line for line in capfd.readouterr().out.splitlines() if line.startswith("screen"))
+        assert row.split()[2] == "~2", "at most a request for each question that has a pool"
+        assert main(["run", str(corpus)]) == 0
+        batches = [request for request in server.requests if asks_batch(request.body)]
+        asked, screened = len(server.requests), contents(results)
+        (results / "screen.json").unlink()
+        assert main(["screen", str(corpus)]) == main(["run", str(corpus)]) == 0
+        assert len(server.requests) == asked, "a second run asks nothing"
+        kept = ("screen.json", "found-deeper.jsonl", "found.jsonl")
+        assert all(contents(results)[name] == screened[name] for name in kept)
+    rows, best = records(results / "found-deeper.jsonl"), finalist(results)
+    pooled = {(row["query_id"], row["passage"]) for row in records(results / "found.jsonl")}
+    assert len(batches) == len({row["query_id"] for row in rows}) == 2
+    assert not pooled & {(row["query_id"], row["passage"]) for row in rows}
+    assert {row["found_by"] for row in rows} == {best["name"]} and all(row["end"] > row["start"] for row in rows)
+    assert best["unjudged"]["value"] == 0 and best["evidence_mrr"]["value"] > 0
+    said = {(row["query_id"], row["subject"]): row["reason"] for row in records(results / "relevance.jsonl")}
+    assert {said[row["query_id"], row["passage"]] for row in rows} == {"it says so."}, "the judge asks no more of these"
+
+
+def test_what_a_judge_fails_on_stays_unjudged_when_a_finalist_is_compared(corpus: Path):
+    script = [all_relevant]
+    with ScriptedServer("openai", lambda number, body: script[-1](number, body)) as server:
+        results = of_shallow_pools(corpus, server)
+        assert main(["ingest", str(corpus)]) == main(["questions", str(corpus)]) == 0
+        script.append(failing_batches)
+        main(["screen", str(corpus)])
+    rows, manifest = (
+        records(results / "found-deeper.jsonl"),
+        json.loads((results / "manifests/screen.json").read_text()),
+    )
+    assert rows and all(row["label"] is None and row["error"] for row in rows)
+    assert manifest["n_failed"] == len(rows) and f"{len(rows)} could not be graded" in manifest["notices"][-1]
+    assert finalist(results)["unjudged"]["value"] > 0.5 and finalist(results)["evidence_mrr"]["value"] == 0
