@@ -32,6 +32,7 @@ def screened(folder: Path) -> ScreenResults:
     corpus, results = folder / "corpus", folder / "results"
     shutil.copytree(DEMO, corpus, dirs_exist_ok=True)
     own = (DEMO / "experiment.toml").read_text(encoding="utf-8")
+    own = own.replace("[questions]", '[questions]\nevidence = "section"')  # no judge is there to grade more
     (corpus / "experiment.toml").write_text(own + TABLES.read_text(encoding="utf-8"), encoding="utf-8")
     for stage in ("ingest", "questions", "screen"):
         with redirect_stdout(sys.stderr):
