@@ -40,7 +40,8 @@ def pooled(
     """The pool of each text: the first `questions.pool_depth` of each ranker, and the best `OF_ITS_SECTION` of `own`.
 
     The rankers are BM25 and, where an agent or a variant searches vectors, KNN and the hybrid of both. own: for each
-    text the ids of the passages of the sections that it was made from, none where it was made from none. Raises InputError where the embedding or the server cannot be used, and MissingExtra.
+    text the ids of the passages of the sections that it was made from, none where it was made from none. Raises
+    InputError where the embedding or the server cannot be used, and MissingExtra.
     """
     names = ["bm25"]
     if workspace.experiment.searches_vectors:

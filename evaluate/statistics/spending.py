@@ -69,12 +69,18 @@ def bounds(level: float, fractions: tuple[float, ...], spending: Spending = "kim
             end = brentq(lambda at, wanted=wanted: beyond(at) - wanted, -root * _FARTHEST, end, xtol=1e-10)
         found.append(float(ndtr(-end / root)))
         used += wanted
-        nodes, sizes = np.polynomial.legendre.leggauss(_POINTS)
+        nodes, sizes = _gauss_legendre()
         low = -root * _FARTHEST
         new = low + (nodes + 1) * (end - low) / 2
         density = np.exp(-(((new[:, None] - place) / step) ** 2) / 2) @ weight / (step * np.sqrt(2 * np.pi))
         place, weight, before = new, density * sizes * (end - low) / 2, fraction
     return tuple(found)
+
+
+@lru_cache(maxsize=1)
+def _gauss_legendre() -> tuple[Floats, Floats]:
+    nodes, sizes = np.polynomial.legendre.leggauss(_POINTS)
+    return nodes, sizes
 
 
 @dataclass(frozen=True)
