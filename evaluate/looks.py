@@ -13,16 +13,19 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ragassay.errors import InputError
-from ragassay.experiment.settings import Experiment
+from ragassay.experiment.settings import Experiment, RunSettings
+from ragassay.experiment.stage import count_queries
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import digest_file, digest_json, read_json, read_records, write_json, write_records
-from ragassay.records import Query, Record
+from ragassay.records import Query, Record, Taken
 
 from .inputs.clusters import source_clusters
-from .results import Choice, Taken
+from .results import Choice
 from .statistics.ladder import FEWEST_SECTIONS, LEVEL
 from .statistics.resamples import six_digits
 from .statistics.spending import Look, whole_sections
@@ -192,3 +195,67 @@ def said(taken: Sequence[Taken]) -> str:
             f"queries ({saved} saved): after a stop a lead is overstated. More queries would be a new analysis."
         )
     return f"All {last.planned} planned queries are in, after {last.looks} looks."
+
+
+GUESS = 0.10
+"""Points by which the best is guessed to be ahead of each other where no results say it."""
+SPREAD = 0.39
+"""Standard deviation over queries of the difference of two agents' points, where no results say it: that of six agents
+who tie a fifth of their games and share four tenths of their luck (`benchmarks/ratings/tournaments.py`)."""
+_PATHS = 2000
+
+
+class Likely(NamedTuple):
+    """How many queries a run is likely to take on average, in 90% of runs at most, and the share that ends early."""
+
+    mean: float
+    most: float
+    ends_early: float
+
+
+def likely(n: int, settings: RunSettings, leads: Sequence[float], spread: float, seed: int = 7) -> Likely:
+    """By simulated paths of the leader's leads over each other agent, in points, looked at evenly.
+
+    A query's leads are normal, of standard deviation `spread`, and correlated by a half, since the leader is in each.
+    """
+    from scipy.special import ndtri
+
+    sizes = np.diff(np.linspace(0, n, settings.looks + 1).round().astype(int))
+    ends = np.cumsum(sizes)
+    generator = np.random.default_rng(seed)
+    own, common = (generator.standard_normal((_PATHS, k, len(ends))) for k in (len(leads), 1))
+    steps = (own + common) * np.sqrt(0.5) * spread * np.sqrt(sizes) + np.array(leads)[:, None] * sizes
+    paths = steps.cumsum(axis=-1)
+    best = settings.until == "best"
+    level = LEVEL / 2 if best else LEVEL / max(len(leads), 2)
+    looks = [Look(tuple(ends.tolist()), at) for at in range(len(ends))]
+    bound = (
+        -ndtri([one.bound(level) for one in looks]) * spread * np.sqrt(ends) - (0 if best else settings.margin) * ends
+    )
+    told = np.maximum.accumulate(paths > bound, axis=-1) if best else paths > bound
+    done = told.all(axis=1)
+    took = ends[np.where(done.any(axis=1), done.argmax(axis=1), len(ends) - 1)]
+    return Likely(float(took.mean()), float(np.percentile(took, 90)), float((took < n).mean()))
+
+
+def forecast(workspace: Workspace) -> str | None:
+    """What a plan says of a run that may end early; None of one of fixed length.
+
+    The leads are those of the results there are; where there are none, `GUESS` over each other agent.
+    """
+    settings, n = workspace.experiment.run, count_queries(workspace)
+    n_others = len(workspace.experiment.agent_names()) - 1
+    if settings.until is None or n_others < 1 or n < settings.looks:
+        return None
+    leads, spread, by = [GUESS] * n_others, SPREAD, f"If the best is {100 * GUESS:g} points ahead of each other"
+    if workspace.figures.exists():
+        verdict = Choice.model_validate(read_json(workspace.figures)["verdict"])
+        if found := [one.value for one in verdict.differences.values() if one.value is not None]:
+            leads, by = [max(0.0, one) for one in found], "If agents differ as in the results there are"
+    told = likely(n, settings, leads, spread)
+    wanted = "the best is known" if settings.until == "best" else f"none is better by {100 * settings.margin:g} points"
+    return (
+        f"At most {n} queries, as above, in up to {settings.looks} looks, until {wanted}. {by}, likely "
+        f"{told.mean:.0f} of them, in 90% of runs at most {told.most:.0f}: answers and judging then cost "
+        f"{told.mean / n:.0%} of what is above."
+    )

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from pydantic import ConfigDict, Field
 
-from ragassay.records import Figure, LedgerRow, Record, StageUsage
+from ragassay.records import Figure, LedgerRow, Record, StageUsage, Taken
 
 
 class AuditFinding(Record):
@@ -456,30 +456,6 @@ class Choice(Record):
     p_best: dict[str, float] = Field(default_factory=dict)
     expected_loss: float | None = None
     overturned_by: int | None = None
-
-
-class Taken(Record):
-    """A line of `looks.jsonl`, a look at what is in of a run that may end early.
-
-    plan: of which plan; look: from 1; queries: that were in, of the `planned` ones. told, untold: as in the verdict,
-    those told at an earlier look among them; lead: the leader's points less those of the nearest that is not told, or
-    of the nearest, with the interval of this look. bound: the one-sided p to which the first step of the ladder was
-    held. goes_on: whether another look follows.
-    """
-
-    plan: str
-    look: int
-    looks: int
-    queries: int
-    planned: int
-    leader: str | None
-    told: tuple[str, ...]
-    untold: tuple[str, ...]
-    lead: Figure | None
-    bound: float
-    decided: bool
-    safe: bool
-    goes_on: bool
 
 
 class FailuresAtBottom(Record):

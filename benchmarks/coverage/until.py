@@ -100,12 +100,12 @@ def wrong_lines(experiments: int) -> Iterator[str]:
     yield f"{PLACE} decided, wrongly | O'Brien–Fleming | naive |\n|---|--:|---|--:|--:|--:|--:|--:|"
     shares, over = [], 5 + 200 * np.sqrt(0.05 * 0.95 / experiments)
     for cell in wrong_cells():
-        n_agents = len(cell.world.wins)
-        n = experiments if n_agents < 20 else experiments // 4
-        ways: list[Spending | None] = ["kim-demets", "obrien-fleming", None] if n_agents < 20 else ["kim-demets"]
+        beside: list[Spending | None] = ["obrien-fleming", None] if cell.world.layout == "alone" else []
+        n = experiments if len(cell.world.wins) < 20 else experiments // 4
+        ways = ["kim-demets", *beside] if n == experiments else ["kim-demets"]
         told = [100 * np.mean([one.best is not None for one in runs(cell, n, LOOKS, way)]) for way in ways]
         shares.append(told[0])
-        yield f"{cell} {' | '.join(f'{one:.1f}' for one in told)} |{' | |' if n_agents == 20 else ''}"
+        yield f"{cell} {' | '.join(f'{one:.1f}' for one in told)} |{' |' * (3 - len(told))}"
     missed = sum(share > over for share in shares)
     ends = f"{min(shares):.1f}% to {max(shares):.1f}%, {missed or 'none'} over {over:.1f}%"
     yield f"\n{len(shares)} cells of {experiments:,} runs (a quarter of it with 20 agents): {ends}."

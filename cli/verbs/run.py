@@ -123,6 +123,10 @@ def _print(rows: Sequence[Row], pace: Pace, workspace: Workspace) -> None:
 
     more = [_ways(workspace)] if any(row.stage == JUDGE.name and row.calls > row.from_cache for row in rows) else []
     more += [_by_evaluator(workspace)] if workspace.experiment.evaluates else []
+    if workspace.experiment.run.until:
+        from ragassay.evaluate.looks import forecast
+
+        more += [said] if (said := forecast(workspace)) else []
     print_plan(rows, pace, workspace.experiment.run.max_cost_usd, more)
 
 

@@ -69,9 +69,10 @@ def count_queries(workspace: Workspace) -> int:
     from ..files import read_records, read_text
     from ..records import Query
 
-    questions = workspace.experiment.questions
-    if workspace.queries.exists():
-        return len(read_records(workspace.queries, Query))
+    questions, most = workspace.experiment.questions, workspace.experiment.run.max_queries
+    if workspace.test_set.exists():
+        n = len(read_records(workspace.test_set, Query))
+        return min(n, most) if most and workspace.experiment.run.until else n
     own = len(read_records(workspace.own_queries, Query)) if workspace.own_queries.exists() else 0
     if questions.source == "own" and not own and workspace.expert_questions.exists():
         lines = read_text(workspace.expert_questions).split("\n")

@@ -289,7 +289,7 @@ class QuestionsSettings(Table):
     golden_answers: bool = False
     keep: Annotated[str, Field(min_length=1)] | None = None
     evidence: Literal["section", "corpus"] = "corpus"
-    pool_depth: int = Field(5, ge=1, le=100)
+    pool_depth: int = Field(3, ge=1, le=100)
     prompt: str | None = None
     need_prompt: str | None = None
     linked_prompt: str | None = None

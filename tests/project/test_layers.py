@@ -37,6 +37,7 @@ EVALUATE = (
     {"figures"},
     {"human_labels", "agreement", "screening"},
     {"audit"},
+    {"looks"},
     {"basis", "validity"},
     {"compare", "make_judgments", "foreseen"},
     {"stages"},
