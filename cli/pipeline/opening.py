@@ -255,6 +255,9 @@ def _overridden(experiment: Experiment, options: argparse.Namespace) -> Experime
         if experiment.wants_finalists:
             remedy = "screen first, then name them in [[agent]] tables"
             raise InputError("--until needs agents that are known before", remedy=remedy)
+        if experiment.judge.games in ("adaptive", "listwise-adaptive"):
+            remedy = 'set games = "all" or "listwise" under [judge]'
+            raise InputError(f'--until does not go with games = "{experiment.judge.games}"', remedy=remedy)
         run = changes.get("run", experiment.run)
         changes["run"] = run.model_copy(update={"until": until})
     return experiment.model_copy(update=changes)

@@ -47,7 +47,8 @@ class Read(Protocol):
 class Material:
     """`answers` has one for every (query id, agent): an answer that is not on record is one with an error.
 
-    joined: the agents in the order in which they came to be judged, wave by wave; empty: all at once.
+    joined: the agents in the order in which they came to be judged, wave by wave; empty: all at once. planned: the ids
+    of all queries that a run may come to ask, by which what is drawn for a query stays; empty: those of `queries`.
     """
 
     queries: tuple[Query, ...]
@@ -55,6 +56,12 @@ class Material:
     passages: dict[str, Passage]
     answers: dict[tuple[str, str], Answer]
     joined: tuple[tuple[str, ...], ...] = ()
+    planned: tuple[str, ...] = ()
+
+    @property
+    def drawn_for(self) -> tuple[str, ...]:
+        """The ids of the queries over which turns are dealt out."""
+        return self.planned or tuple(query.id for query in self.queries)
 
     @property
     def waves(self) -> tuple[tuple[str, ...], ...]:
@@ -108,7 +115,8 @@ def read_material(workspace: Workspace, agents: Sequence[str] | None = None, rea
         for query in queries
         for agent in agents
     }
-    return Material(queries, agents, passages, answers)
+    planned = read_records(workspace.planned, Query) if workspace.experiment.run.until else ()
+    return Material(queries, agents, passages, answers, planned=tuple(query.id for query in planned))
 
 
 def by_id(path: Path, kind: type[R], read: Read = read_records) -> dict[str, R]:

@@ -171,7 +171,7 @@ def _games(cases: Sequence[ListCase], made: Sequence[RankedList], panels: Sequen
 
 def list_cases(material: Material, relevant: KnownRelevant, settings: JudgeSettings) -> Iterator[ListCase]:
     """Every list, by query, block and presentation."""
-    shown, queries = shown_in_games(settings), [query.id for query in material.queries]
+    shown, queries = shown_in_games(settings), material.drawn_for
     plan = Plan(material.waves, queries, settings.anchors, settings.seed)
     known, turn = relevant_by_wave(material, relevant), turns(queries, f"{settings.seed}:presentations")
     for query in material.queries:

@@ -234,6 +234,8 @@ class Experiment(Table):
             raise ValueError(
                 "run.until goes with agents that are known: screen first, then name them in [[agent]] tables"
             )
+        if self.run.until and self.judge.games in ("adaptive", "listwise-adaptive"):
+            raise ValueError(f'run.until goes with games = "all" or "listwise", not with "{self.judge.games}"')
         if self.search and self.search.baseline:
             self.variants.named(self.search.baseline)
         if unused := sorted(set(self.models) - self.model_names()):
