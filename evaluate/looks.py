@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ragassay.arrays import Truths
 from ragassay.errors import InputError
 from ragassay.experiment.settings import Experiment, RunSettings
 from ragassay.experiment.stage import count_queries
@@ -232,8 +233,8 @@ def likely(n: int, settings: RunSettings, leads: Sequence[float], spread: float,
     bound = (
         -ndtri([one.bound(level) for one in looks]) * spread * np.sqrt(ends) - (0 if best else settings.margin) * ends
     )
-    told = np.maximum.accumulate(paths > bound, axis=-1) if best else paths > bound
-    done = told.all(axis=1)
+    beyond: Truths = paths > bound
+    done: Truths = (np.maximum.accumulate(beyond, axis=-1) if best else beyond).all(axis=1)
     took = ends[np.where(done.any(axis=1), done.argmax(axis=1), len(ends) - 1)]
     return Likely(float(took.mean()), float(np.percentile(took, 90)), float((took < n).mean()))
 

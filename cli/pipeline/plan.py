@@ -28,9 +28,11 @@ from ragassay.experiment.settings import Experiment
 from ragassay.experiment.stage import Load, Stage
 from ragassay.experiment.tables import JudgeSettings
 from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_records, write_records
 from ragassay.models.providers import cost_usd, served_cost_usd
 from ragassay.models.requests import Batch, Reply, Request
 from ragassay.prompts import count_tokens, reply_tokens
+from ragassay.records import Query
 from ragassay.retrieval.dependencies import rewriting_models
 from ragassay.retrieval.stages import ANSWER
 from ragassay.text import listed, plain
@@ -234,6 +236,7 @@ def _planned(workspace: Workspace, cache: ReplyCache) -> tuple[list[StagePlan], 
             (workspace.results / name).mkdir(parents=True, exist_ok=True)
             (copy.results / name).symlink_to((workspace.results / name).resolve())
         for stage in stages_of(workspace.experiment):
+            _ask_whole(copy)
             if stage.foreseen is None:
                 continue
             loads: list[Load] = []
@@ -254,6 +257,13 @@ def _planned(workspace: Workspace, cache: ReplyCache) -> tuple[list[StagePlan], 
             if stage is SCREEN:
                 copy = _with_finalists(copy, workspace, known=exact)
     return planned, seconds
+
+
+def _ask_whole(copy: Workspace) -> None:
+    """Have a run that may end early ask all that is planned, which is the most that it may cost."""
+    settings = copy.experiment.run
+    if settings.until and copy.planned.exists():
+        write_records(copy.queries, read_records(copy.planned, Query)[: settings.max_queries])
 
 
 def _with_finalists(copy: Workspace, workspace: Workspace, *, known: bool) -> Workspace:

@@ -72,6 +72,7 @@ from .tables import (
     label_name,
     label_parts,
     ledger,
+    looks,
     measures,
     other_ratings,
     pass_or_fail,
@@ -244,6 +245,7 @@ def _tables(results: Results) -> dict[str, Any]:
         "second_agreement": agreement(second.corrected.agreement, "the second judge")
         if second and second.corrected.agreement
         else None,
+        "path_of_looks": looks(results.looks) if results.looks else None,
         "ledgers": [ledger(results.ledger, by_document=each) for each in (False, True)],
         "usage": usage(results.usage) if results.usage else None,
     }

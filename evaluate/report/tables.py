@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ragassay.records import Figure, LedgerRow, StageUsage
+from ragassay.records import Figure, LedgerRow, StageUsage, Taken
 from ragassay.table import Agent, Cell, Column, Row, Table
 from ragassay.text import one_line
 
@@ -428,6 +428,26 @@ def t_tests(tests: Sequence[PairedTest]) -> Table:
         f"about {len(rows) / 20:.1f} would show p below 0.05."
     )
     return Table("Paired t-tests", [*words, *numbers], rows, notes)
+
+
+def looks(rows: Sequence[Taken]) -> Table:
+    """The way of a run that could end early, a row a look."""
+    columns = [
+        Column(name) for name in ("Look", "Queries", "Leader", "Ahead of the nearest", "Held to p", "Told", "Then")
+    ]
+    made = [
+        (
+            f"{row.look} of {row.looks}",
+            f"{row.queries:,} of {row.planned:,}",
+            Agent(row.leader) if row.leader else MISSING,
+            shown(row.lead, "points") if row.lead else MISSING,
+            f"{row.bound:.2g}",
+            f"{len(row.told)} of {len(row.told) + len(row.untold)}",
+            "went on" if row.goes_on else "best" if row.decided else "good enough" if row.safe else "the end",
+        )
+        for row in rows
+    ]
+    return Table("Looks", columns, made)
 
 
 def ledger(rows: Sequence[LedgerRow], *, by_document: bool) -> Table:

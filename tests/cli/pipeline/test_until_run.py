@@ -95,6 +95,25 @@ def test_what_is_decided_at_the_second_of_eight_looks_pays_for_a_quarter(
     assert figures["notices"][0].startswith(told) and told in (results / "report.html").read_text()
 
 
+def test_lists_of_earlier_looks_stay_and_the_plan_says_how_many_queries_are_likely(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The server's lists name no winner, so that the run goes to its end, and each of them is asked once."""
+    corpus = own_folder(tmp_path, monkeypatch)
+    with ScriptedServer("openai", answer_everything) as server:
+        make(corpus, server, "looks = 3", n=30)
+        path = corpus / "experiment.toml"
+        path.write_text(path.read_text().replace("[judge]\n", '[judge]\ngames = "listwise"\n'))
+        assert main(["plan", str(corpus), "--until", "best"]) == 0
+        said = " ".join(capsys.readouterr().out.split())
+        assert "At most 30 queries, as above, in up to 3 looks, until the best is known" in said
+        assert main(["run", str(corpus), "--until", "best"]) == 0
+        lists = Counter(json.dumps(one.body) for one in server.requests if schema_of(one.body) == "ListwiseReply")
+    assert len(lists) == sum(lists.values()) == 30 * 2
+    looks = records(corpus.parent / "results" / "mine" / "looks.jsonl")
+    assert [one["queries"] for one in looks] == [10, 20, 30] and not looks[-1]["goes_on"]
+
+
 def test_another_plan_begins_anew_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
