@@ -234,7 +234,8 @@ def likely(n: int, settings: RunSettings, leads: Sequence[float], spread: float,
         -ndtri([one.bound(level) for one in looks]) * spread * np.sqrt(ends) - (0 if best else settings.margin) * ends
     )
     beyond: Truths = paths > bound
-    done: Truths = (np.maximum.accumulate(beyond, axis=-1) if best else beyond).all(axis=1)
+    known: Truths = np.maximum.accumulate(beyond, axis=-1) if best else beyond
+    done = np.asarray(known.all(axis=1))
     took = ends[np.where(done.any(axis=1), done.argmax(axis=1), len(ends) - 1)]
     return Likely(float(took.mean()), float(np.percentile(took, 90)), float((took < n).mean()))
 

@@ -30,6 +30,7 @@ from ragassay.records import (
     Repeat,
     Section,
     StageUsage,
+    Taken,
 )
 from ragassay.text import plain
 
@@ -49,6 +50,8 @@ class Material:
 
     joined: the agents in the order in which they came to be judged, wave by wave; empty: all at once. planned: the ids
     of all queries that a run may come to ask, by which what is drawn for a query stays; empty: those of `queries`.
+    told: of a run that may end early, query id to the agents that were told from the leader before it was asked, which
+    do not meet on it any more.
     """
 
     queries: tuple[Query, ...]
@@ -57,6 +60,7 @@ class Material:
     answers: dict[tuple[str, str], Answer]
     joined: tuple[tuple[str, ...], ...] = ()
     planned: tuple[str, ...] = ()
+    told: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @property
     def drawn_for(self) -> tuple[str, ...]:
@@ -115,8 +119,19 @@ def read_material(workspace: Workspace, agents: Sequence[str] | None = None, rea
         for query in queries
         for agent in agents
     }
-    planned = read_records(workspace.planned, Query) if workspace.experiment.run.until else ()
-    return Material(queries, agents, passages, answers, planned=tuple(query.id for query in planned))
+    if not workspace.experiment.run.until:
+        return Material(queries, agents, passages, answers)
+    planned = tuple(query.id for query in read_records(workspace.planned, Query))
+    return Material(queries, agents, passages, answers, planned=planned, told=_told(workspace, queries))
+
+
+def _told(workspace: Workspace, queries: Sequence[Query]) -> dict[str, frozenset[str]]:
+    if not workspace.looks.exists():
+        return {}
+    plan = read_json(workspace.look)["plan"]
+    taken = [one for one in read_records(workspace.looks, Taken) if one.plan == plan]
+    before = [[one.told for one in taken if one.queries <= place] for place in range(len(queries))]
+    return {query.id: frozenset(told[-1]) for query, told in zip(queries, before, strict=True) if told}
 
 
 def by_id(path: Path, kind: type[R], read: Read = read_records) -> dict[str, R]:

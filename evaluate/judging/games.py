@@ -110,10 +110,13 @@ def _drawn(case: GameCase, seed: int) -> Order:
 
 
 def game_cases(material: Material, relevant: KnownRelevant) -> Iterator[GameCase]:
-    """Every order of every game there is: by query, pair, and whose answer is first."""
+    """Every order of every game there is, by query, pair, and whose answer is first; none of two agents told before."""
     known = relevant_by_wave(material, relevant)
     for query in material.queries:
+        told = material.told.get(query.id, frozenset())
         for a, b in all_pairs(material.agents):
+            if {a, b} <= told:
+                continue
             answers = material.answers[query.id, a], material.answers[query.id, b]
             shown = known[material.wave_of(a, b)].get(query.id, ())
             for first in ORDERS:

@@ -39,6 +39,8 @@ def prefers_gold(number: int, body: dict[str, Any]) -> Behaviour:
     if schema_of(body) != "PairwiseReply":
         return answer_everything(number, body)
     text = body["messages"][-1]["content"]
+    if ("gold" in text) != ("tin" in text):
+        return reply(json.dumps({"reason": "so.", "verdict": "C"}))
     return reply(json.dumps({"reason": "so.", "verdict": "A" if text.find("gold") < text.find("tin") else "B"}))
 
 
@@ -93,6 +95,27 @@ def test_what_is_decided_at_the_second_of_eight_looks_pays_for_a_quarter(
     assert figures["looks"] == looks and figures["n_queries"] == 20
     told = "Stopped early, at look 2 of 8, with 20 of 80 planned queries (60 saved)"
     assert figures["notices"][0].startswith(told) and told in (results / "report.html").read_text()
+
+
+def test_agents_told_from_the_leader_do_not_meet_each_other_any_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two that say gold are level and go to the end; two that say tin are told from them at the second look."""
+    corpus = own_folder(tmp_path, monkeypatch)
+    with ScriptedServer("openai", prefers_gold) as server:
+        make(corpus, server, "looks = 4", n=40)
+        path = corpus / "experiment.toml"
+        path.write_text(path.read_text() + "".join(OWN.format(name=name) for name in ("better", "worse")))
+        for name, text in (("better", "gold too: "), ("worse", "tin too: ")):
+            (corpus / f"{name}_one.py").write_text(f"def answer(query):\n    return {text!r} + query\n")
+        assert main(["run", str(corpus), "--until", "best"]) == 0
+        n_games = sum(schema_of(one.body) == "PairwiseReply" for one in server.requests)
+    results = corpus.parent / "results" / "mine"
+    looks = records(results / "looks.jsonl")
+    assert [sorted(one["told"]) for one in looks] == [[], ["bad", "worse"], ["bad", "worse"], ["bad", "worse"]]
+    assert n_games == 2 * (20 * 6 + 20 * 5) == len(records(results / "games.jsonl"))
+    points = json.loads((results / "results.json").read_text())["points"]
+    assert [points[name]["value"] for name in ("good", "better")] == pytest.approx([5 / 6, 5 / 6], abs=1e-6)
 
 
 def test_lists_of_earlier_looks_stay_and_the_plan_says_how_many_queries_are_likely(
