@@ -97,6 +97,20 @@ def test_what_is_decided_at_the_second_of_eight_looks_pays_for_a_quarter(
     assert figures["notices"][0].startswith(told) and told in (results / "report.html").read_text()
 
 
+@pytest.mark.parametrize(("until", "n_looks"), [("best", 2), ("good-enough", 1)])
+def test_two_level_agents_are_good_enough_and_never_the_best(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, until: str, n_looks: int
+) -> None:
+    corpus = own_folder(tmp_path, monkeypatch)
+    with ScriptedServer("openai", prefers_gold) as server:
+        make(corpus, server, "looks = 2\nmargin = 0.2")
+        (corpus / "bad_one.py").write_text("def answer(query):\n    return 'gold as well: ' + query\n")
+        assert main(["run", str(corpus), "--until", until]) == 0
+    looks = records(corpus.parent / "results" / "mine" / "looks.jsonl")
+    assert len(looks) == n_looks and not any(one["decided"] for one in looks) and all(one["safe"] for one in looks)
+    assert not looks[-1]["goes_on"]
+
+
 def test_agents_told_from_the_leader_do_not_meet_each_other_any_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
