@@ -110,7 +110,7 @@ def test_queries_of_a_section_count_as_one_that_repeats_itself():
 
 def test_who_was_told_at_an_earlier_look_stays_told_and_the_next_step_is_the_easier_one():
     """One-sided p between the levels of the first and of the last of two steps, by the t-test."""
-    gap = np.r_[np.ones(20), -np.ones(8), np.zeros(32)] / 2
+    gap = np.r_[np.ones(21), -np.ones(9), np.zeros(30)] / 2
     values = np.stack([np.full(60, 0.5), 0.5 - gap, np.full(60, 0.5)])
     assert 0.0225 / 2 < ttest_rel(values[0], values[1], alternative="greater").pvalue < 0.0225
     fresh = holm_from_leader(values, alone(60), 7)
