@@ -19,6 +19,7 @@ passage_overlap_words = 8
 
 [questions]
 style = "passage"
+pool_depth = 5
 sections = 4
 per_section = 4
 few_shot = 1

@@ -126,7 +126,7 @@ def test_what_a_judge_fails_on_is_unjudged_and_counted_and_the_question_stays(co
 def of_shallow_pools(corpus: Path, server: ScriptedServer) -> Path:
     """Pools of one passage, so that finalists hand over what nobody has judged; gives the results folder."""
     path = asked_of(corpus, server, SCREENED) / "experiment.toml"
-    path.write_text(path.read_text().replace('evidence = "corpus"', 'evidence = "corpus"\npool_depth = 1'))
+    path.write_text(path.read_text().replace("pool_depth = 5", "pool_depth = 1"))
     return Path("results/mine")
 
 

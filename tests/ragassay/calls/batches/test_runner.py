@@ -419,7 +419,7 @@ def test_the_whole_job_goes_through_batches_and_a_second_run_hands_in_none(
         with (corpus / "experiment.toml").open("a") as settings:
             settings.write('mode = "batch"\npoll_s = 0.01\n')
         assert main(["run", str(corpus)]) == 0
-        stages = ["questions", "rewrites", "answers", "relevance with pointwise", "games"]
+        stages = ["questions", "pools", "rewrites", "answers", "relevance with pointwise", "games"]
         assert len(server.batches) == len(stages), "a batch for each time that a stage asks"
         assert main(["run", str(corpus)]) == 0 and len(server.batches) == len(stages)
     assert (tmp_path / "results/mine/report.html").exists()
