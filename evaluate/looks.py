@@ -93,6 +93,9 @@ def draw(workspace: Workspace) -> StageOutcome:
     sections = ordered(queries, workspace.experiment.questions.seed)
     if settings.max_queries is not None:
         sections = _at_most(sections, settings.max_queries)
+        if not sections:
+            said = f"its first section has more than run.max_queries = {settings.max_queries} queries"
+            raise InputError(said, file=workspace.planned, remedy="raise run.max_queries, or leave it out")
     ends = whole_sections([len(one) for one in sections], settings.looks)
     _check(workspace.planned, sections, ends, settings.looks)
     flat = [query for one in sections for query in one]

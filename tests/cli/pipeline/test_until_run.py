@@ -176,6 +176,7 @@ def test_another_plan_begins_anew_and_says_so(
         ("looks = 16", N, "its first of 16 looks has queries from 5 sections"),
         ("margin = 0.0", N, "run.margin"),
         ("max_queries = 0", N, "run.max_queries"),
+        ("max_queries = 4", N, "has queries from 1 sections"),
     ],
 )
 def test_a_plan_that_cannot_tell_anything_is_refused_before_paying(
