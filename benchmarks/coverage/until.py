@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.coverage.verdict import FIVE, MARGIN, PLACE, SEED, TWO_OF_SIX, TWO_OF_TWO, Cell, batches
+from benchmarks.coverage.verdict import FIVE, MARGIN, PLACE, SEED, TWO_OF_SIX, TWO_OF_TWO, Cell, batches, print_lines
 from benchmarks.ratings.tournaments import Tables, World, equal_best, one_ahead
 from ragassay.arrays import Floats, Ints, Truths
 from ragassay.evaluate.inputs.clusters import Clusters
@@ -169,16 +169,11 @@ def main() -> None:
     """Print the tables."""
     experiments = int(sys.argv[1]) if len(sys.argv) > 1 else EXPERIMENTS
     print(f"Two equal bests, or all equal; {LOOKS} looks, {N} queries, in %:\n")
-    _print(wrong_lines(experiments))
+    print_lines(wrong_lines(experiments))
     print(f"\nGood enough within {100 * MARGIN:g} points, in %:\n")
-    _print(margin_lines(experiments // 2))
+    print_lines(margin_lines(experiments // 2))
     print(f"\nWhat is decided, in %, and after how many of {N} queries:\n")
-    _print(power_lines(experiments // 2))
-
-
-def _print(lines: Iterator[str]) -> None:
-    for line in lines:
-        print(line, flush=True)
+    print_lines(power_lines(experiments // 2))
 
 
 if __name__ == "__main__":

@@ -398,22 +398,23 @@ def verdicts_of(games: Floats, met: Truths, names: Sequence[str]) -> list[Verdic
 def main() -> None:
     """Print the tables."""
     experiments = int(sys.argv[1]) if len(sys.argv) > 1 else EXPERIMENTS
-    _print(wrong_lines(experiments))
+    print_lines(wrong_lines(experiments))
     print("\nThe true best among the possible ones, in %:\n")
-    _print(set_lines(experiments // 2))
+    print_lines(set_lines(experiments // 2))
     print(f"\nWithin {100 * MARGIN:g} points, in %; the wrong ones where the best is better by exactly that:\n")
-    _print(margin_lines(experiments // 4))
+    print_lines(margin_lines(experiments // 4))
     print("\nP(best), all strengths drawn:\n")
-    _print(chance_lines(experiments // 2))
+    print_lines(chance_lines(experiments // 2))
     print("\nWhat is decided:\n")
-    _print(power_lines(experiments))
+    print_lines(power_lines(experiments))
     print("\nA judge that fails, in % of runs; of two equal agents every decision is wrong:\n")
-    _print(failing_lines(experiments // 2))
+    print_lines(failing_lines(experiments // 2))
     print("\nHalf of the games:\n")
-    _print(chosen_lines(experiments // 2))
+    print_lines(chosen_lines(experiments // 2))
 
 
-def _print(lines: Iterator[str]) -> None:
+def print_lines(lines: Iterator[str]) -> None:
+    """Each as soon as it is there."""
     for line in lines:
         print(line, flush=True)
 

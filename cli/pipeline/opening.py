@@ -252,12 +252,8 @@ def _overridden(experiment: Experiment, options: argparse.Namespace) -> Experime
             raise InputError(f"--max-cost is {limit:g}", remedy="it must be more than 0")
         changes["run"] = experiment.run.model_copy(update={"max_cost_usd": limit})
     if until := getattr(options, "until", None):
-        if experiment.wants_finalists:
-            remedy = "screen first, then name them in [[agent]] tables"
-            raise InputError("--until needs agents that are known before", remedy=remedy)
-        if experiment.judge.games in ("adaptive", "listwise-adaptive"):
-            remedy = 'set games = "all" or "listwise" under [judge]'
-            raise InputError(f'--until does not go with games = "{experiment.judge.games}"', remedy=remedy)
+        if experiment.not_until:
+            raise InputError(f"--until {until}: {experiment.not_until}")
         run = changes.get("run", experiment.run)
         changes["run"] = run.model_copy(update={"until": until})
     return experiment.model_copy(update=changes)

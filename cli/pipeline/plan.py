@@ -23,7 +23,7 @@ from ragassay.calls.served import Failed, ServerCall
 from ragassay.errors import BudgetSpent, InputError, RagassayError
 from ragassay.evaluate.foreseen import of_judging
 from ragassay.evaluate.judging.panel import judge_mode
-from ragassay.evaluate.stages import EVALUATE, JUDGE
+from ragassay.evaluate.stages import DRAW, EVALUATE, JUDGE
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.stage import Load, Stage
 from ragassay.experiment.tables import JudgeSettings
@@ -236,7 +236,8 @@ def _planned(workspace: Workspace, cache: ReplyCache) -> tuple[list[StagePlan], 
             (workspace.results / name).mkdir(parents=True, exist_ok=True)
             (copy.results / name).symlink_to((workspace.results / name).resolve())
         for stage in stages_of(workspace.experiment):
-            _ask_whole(copy)
+            if stage is DRAW:
+                _ask_whole(copy)
             if stage.foreseen is None:
                 continue
             loads: list[Load] = []
@@ -261,9 +262,8 @@ def _planned(workspace: Workspace, cache: ReplyCache) -> tuple[list[StagePlan], 
 
 def _ask_whole(copy: Workspace) -> None:
     """Have a run that may end early ask all that is planned, which is the most that it may cost."""
-    settings = copy.experiment.run
-    if settings.until and copy.planned.exists():
-        write_records(copy.queries, read_records(copy.planned, Query)[: settings.max_queries])
+    if copy.planned.exists():
+        write_records(copy.queries, read_records(copy.planned, Query)[: copy.experiment.run.max_queries])
 
 
 def _with_finalists(copy: Workspace, workspace: Workspace, *, known: bool) -> Workspace:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragassay.errors import InputError, NothingCame
+from ragassay.evaluate.stages import DRAW
 from ragassay.experiment.stage import Stage
 from ragassay.experiment.workspace import StageOutcome, Workspace, count_passages
 from ragassay.models.providers import cost_usd, served_cost_usd
@@ -57,7 +58,7 @@ def bring_all(options: argparse.Namespace) -> tuple[Workspace, int]:
             if workspace.queries in stage.makes(workspace):
                 check_others(workspace)
         if workspace.experiment.run.until:
-            manifests = runner.until_known([first, *others], manifests)
+            manifests += runner.until_known(others[others.index(DRAW) :])
     return workspace, max(manifest.exit_status for manifest in manifests)
 
 
@@ -135,11 +136,11 @@ class Runner:
         self._say(f"{stage.name}: running ({reason})")
         return self._run(stage, inputs)
 
-    def until_known(self, stages: Sequence[Stage], manifests: Sequence[Manifest]) -> list[Manifest]:
-        """The last manifest of each stage, after as many looks as it takes; every stage has been run for the first."""
+    def until_known(self, stages: Sequence[Stage]) -> list[Manifest]:
+        """Their last manifests, when a look says that it is enough; they have been run for the first look."""
         from ragassay.evaluate.looks import take
 
-        found = list(manifests)
+        found: list[Manifest] = []
         while True:
             taken = take(self._workspace)
             known = "decided" if taken.decided else "no other is better by the margin" if taken.safe else "open"

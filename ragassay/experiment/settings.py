@@ -230,12 +230,8 @@ class Experiment(Table):
             raise TableError(said, "chunking", cut.name)
         if self.search and not self.retriever:
             raise ValueError("[search] screens what [[retriever]] tables say, and there is none")
-        if self.run.until and self.wants_finalists:
-            raise ValueError(
-                "run.until goes with agents that are known: screen first, then name them in [[agent]] tables"
-            )
-        if self.run.until and self.judge.games in ("adaptive", "listwise-adaptive"):
-            raise ValueError(f'run.until goes with games = "all" or "listwise", not with "{self.judge.games}"')
+        if self.run.until and self.not_until:
+            raise ValueError(self.not_until)
         if self.search and self.search.baseline:
             self.variants.named(self.search.baseline)
         if unused := sorted(set(self.models) - self.model_names()):
@@ -259,6 +255,15 @@ class Experiment(Table):
         """(agent name, retriever, kind) of the built-in variants: `bm25-rag`, `hybrid-rag-fusion`, …"""
         kinds, retrievers = self.answer.agents, self.retrieval.retrievers
         return tuple((f"{retriever}-{kind}", retriever, kind) for kind in kinds for retriever in retrievers)
+
+    @property
+    def not_until(self) -> str | None:
+        """Why a run cannot go until something is known; None where it can."""
+        if self.wants_finalists:
+            return "until goes with agents that are known: screen first, then name them in [[agent]] tables"
+        if self.judge.games in ("adaptive", "listwise-adaptive"):
+            return f'until goes with games = "all" or "listwise", not with "{self.judge.games}"'
+        return None
 
     @property
     def searches_vectors(self) -> bool:
