@@ -112,7 +112,7 @@ class Runner:
         self._ignore_recorded: bool = options.ignore_recorded
         self._retry_failed: bool = options.retry_failed
         self._cache: ReplyCache | None = None
-        self._spent_usd = 0.0
+        self._spent_usd: dict[str, float] = {}
         self._checked = False
         self._unpriced: set[str] = set()
         self._say: Callable[[str], None] = lambda line: print(plain(line), file=sys.stderr, flush=True)
@@ -131,7 +131,7 @@ class Runner:
             failed = f" ({known.n_failed} failed; --retry-failed tries them again)" if known.n_failed else ""
             self._say(f"{stage.name}: up to date{failed}")
             ours = (usage for usage in known.usage if not usage.model.startswith(OWN_SYSTEM))
-            self._spent_usd += sum(usage.cost_usd or 0.0 for usage in ours)
+            self._spent_usd[stage.name] = sum(usage.cost_usd or 0.0 for usage in ours)
             return known
         self._say(f"{stage.name}: running ({reason})")
         return self._run(stage, inputs)
@@ -177,13 +177,14 @@ class Runner:
         self._say_unpriced(stage)
         self._to_run = self._to_run[self._to_run.index(stage) :] if stage in self._to_run else self._to_run
         told = told_of(workspace, stage.name)
-        caller = Caller(workspace, stage.name, self._replies(), told, self._spent_usd, self.refuse_obstacles)
+        before = sum(usd for name, usd in self._spent_usd.items() if name != stage.name)  # its own replies are kept
+        caller = Caller(workspace, stage.name, self._replies(), told, before, self.refuse_obstacles)
         try:
             with standing_at(workspace, stage.name):
                 outcome = _graver(stage.run(workspace, means_of(workspace, caller, told)), caller.all_failed)
         finally:
             caller.close()
-        self._spent_usd = caller.spent_usd
+        self._spent_usd[stage.name] = caller.spent_usd - before
         made = digests(stage.makes(workspace), workspace.results)
         settings = stage.settings(workspace.experiment)
         manifest = make_manifest(stage.name, inputs, settings, made, outcome, (*caller.usage(), *outcome.usage))

@@ -151,6 +151,29 @@ def test_lists_of_earlier_looks_stay_and_the_plan_says_how_many_queries_are_like
     assert [one["queries"] for one in looks] == [10, 20, 30] and not looks[-1]["goes_on"]
 
 
+def test_what_the_questions_cost_counts_once_towards_the_limit_however_often_it_looks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The judge grades evidence before the first look; a limit a little above what the whole run costs is enough."""
+    cost = 100.0
+    for name in ("whole", "limited"):
+        corpus = own_folder(tmp_path, monkeypatch).with_name(name)
+        with ScriptedServer("openai", answer_everything) as server:
+            make(corpus, server, f"looks = 4\nmax_cost_usd = {1.15 * cost}", n=40)
+            path = corpus / "experiment.toml"
+            text = path.read_text().replace('evidence = "section"', 'evidence = "corpus"')
+            priced = "timeout_s = 20.0\nprices_usd_per_million = { input = 1000.0, output = 1000.0 }"
+            path.write_text(
+                text.replace("timeout_s = 20.0", priced).replace("max_concurrency = 8", "max_concurrency = 1")
+            )
+            assert main(["run", str(corpus), "--until", "best"]) == 0
+        results = corpus.parent / "results" / name
+        assert len(records(results / "looks.jsonl")) == 4
+        usage = json.loads((results / "results.json").read_text())["usage"]
+        cost = sum(one["cost_usd"] or 0.0 for one in usage)
+        assert {one["stage"] for one in usage} == {"questions", "judge"} and cost > 0
+
+
 def test_another_plan_begins_anew_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
