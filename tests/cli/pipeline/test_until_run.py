@@ -151,7 +151,7 @@ def test_lists_of_earlier_looks_stay_and_the_plan_says_how_many_queries_are_like
     assert [one["queries"] for one in looks] == [10, 20, 30] and not looks[-1]["goes_on"]
 
 
-def test_what_the_questions_cost_counts_once_towards_the_limit_however_often_it_looks(
+def test_what_a_stage_has_cost_counts_once_towards_the_limit_however_often_it_looks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The judge grades evidence before the first look; a limit a little above what the whole run costs is enough."""
