@@ -121,7 +121,8 @@ def make_judgments(workspace: Workspace, caller: Caller) -> StageOutcome:
     asked = [
         [case for case in played.asked if material.wave_of(*agents_in(case)) == n] for n in range(len(material.waves))
     ]
-    repeats = judge_again(panels, settings, waves, asked, caller)
+    in_turn = [query.id for query in material.queries] if material.planned else ()
+    repeats = judge_again(panels, settings, waves, asked, caller, in_turn)
     so_far = originals_alone(judged_so_far(workspace, material, relevance, pointwise, played.games))
     second = ask_second(workspace, so_far, _whole(material, waves), relevant, caller)
     write_records(workspace.relevance, relevance)

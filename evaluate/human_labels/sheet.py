@@ -181,13 +181,16 @@ def draw_share(
 ) -> tuple[Drawn, ...]:
     """Everything that a second judge can be asked about, `share` (0 to 1) of each kind drawn, rounded up.
 
-    An answer is drawn with all its criteria. found: the verdicts on the games. Nothing where there is nothing.
+    An answer is drawn with all its criteria. found: the verdicts on the games. Nothing where there is nothing. Of a run
+    that may end early the queries of each look are drawn from by themselves, so that what was drawn before stays.
     """
     rows: list[Drawn] = []
     for kind in KINDS:
-        there = units(findings, found, criteria, k, kind)
-        whole = whole_answers(there) if kind == "answers" else there
-        rows += _frame(draw(whole, ceil(round(share * len(whole), 9)), seed), seed)
+        for batch in findings.material.batches or (frozenset(findings.queries),):
+            mine = [verdict for verdict in found if verdict.query_id in batch]
+            there = [one for one in units(findings, mine, criteria, k, kind) if one.items[0][0] in batch]
+            whole = whole_answers(there) if kind == "answers" else there
+            rows += _frame(draw(whole, ceil(round(share * len(whole), 9)), seed), seed)
     return tuple(rows)
 
 

@@ -51,7 +51,7 @@ class Material:
     joined: the agents in the order in which they came to be judged, wave by wave; empty: all at once. planned: the ids
     of all queries that a run may come to ask, by which what is drawn for a query stays; empty: those of `queries`.
     told: of a run that may end early, query id to the agents that were told from the leader before it was asked, which
-    do not meet on it any more.
+    do not meet on it any more. batches: of such a run, the ids of the queries that each look so far came after.
     """
 
     queries: tuple[Query, ...]
@@ -61,6 +61,7 @@ class Material:
     joined: tuple[tuple[str, ...], ...] = ()
     planned: tuple[str, ...] = ()
     told: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    batches: tuple[frozenset[str], ...] = ()
 
     @property
     def drawn_for(self) -> tuple[str, ...]:
@@ -122,7 +123,16 @@ def read_material(workspace: Workspace, agents: Sequence[str] | None = None, rea
     if not workspace.experiment.run.until:
         return Material(queries, agents, passages, answers)
     planned = tuple(query.id for query in read_records(workspace.planned, Query))
-    return Material(queries, agents, passages, answers, planned=planned, told=_told(workspace, queries))
+    told, batches = _told(workspace, queries), _batches(read_json(workspace.look)["ends"], queries)
+    return Material(queries, agents, passages, answers, planned=planned, told=told, batches=batches)
+
+
+def _batches(ends: Sequence[int], queries: Sequence[Query]) -> tuple[frozenset[str], ...]:
+    return tuple(
+        frozenset(query.id for query in queries[start:end])
+        for start, end in zip((0, *ends), ends, strict=False)
+        if start < len(queries)
+    )
 
 
 def _told(workspace: Workspace, queries: Sequence[Query]) -> dict[str, frozenset[str]]:

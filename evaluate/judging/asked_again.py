@@ -4,9 +4,10 @@ with itself; the further runs of agents; the same text under several ids; and ag
 from __future__ import annotations
 
 import random
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -82,34 +83,46 @@ def judge_again(
     waves: Sequence[Sequence[QueryCase]],
     games: Sequence[Sequence[Asked]],
     caller: Caller,
+    in_turn: Sequence[str] = (),
 ) -> list[Repeat]:
     """`repeat_share` of the passages (in their batches), of the answers and of the games (each in both orders, or a
     query's lists in all presentations), `repeats` times over, of each judge.
 
     All in one round; nothing of a judge that gives probabilities, which has no other reply to give. Each wave is drawn
     from by itself, so that one that joins later changes nothing in those before.
-    waves: the queries with what each wave brings; games: by wave, those that a judge was asked about.
+    waves: the queries with what each wave brings; games: by wave, those that a judge was asked about. in_turn: of a run
+    that may end early, the ids of the queries as they are asked: what is drawn of the first stays when others follow.
     """
     asked = [panel for panel in panels if panel.mode != "probability"] if settings.repeats else []
     given: list[tuple[Judge[Any], Sequence[Any]]] = []
     for panel in asked:
         for number, (cases, some) in enumerate(zip(waves, games, strict=True)):
-            given += _of_wave(panel, settings, cases, some, f":{number}" if number else "")
+            given += _of_wave(panel, settings, cases, some, f":{number}" if number else "", in_turn)
     samples = range(1, settings.repeats + 1)
     made = judged([(AskedAgain(judge, sample), some) for sample in samples for judge, some in given], caller)
     return [row for rows in made for row in rows]
 
 
 def _of_wave(
-    panel: Panel, settings: JudgeSettings, cases: Sequence[QueryCase], games: Sequence[Asked], wave: str
+    panel: Panel,
+    settings: JudgeSettings,
+    cases: Sequence[QueryCase],
+    games: Sequence[Asked],
+    wave: str,
+    in_turn: Sequence[str],
 ) -> list[tuple[Judge[Any], Sequence[Any]]]:
     """What each judge is asked again; `wave` tells its draw from those of other waves."""
     grader, passages = panel.passages(cases)
-    meetings = set(drawn(sorted({_meeting(game) for game in games}), settings, f"games{wave}"))
+
+    def some(of: Sequence[Drawn], what: str, query: Callable[[Drawn], str]) -> list[Drawn]:
+        return drawn(of, settings, f"{what}{wave}", [query(one) for one in of] if in_turn else (), in_turn)
+
+    meetings = set(some(sorted({_meeting(game) for game in games}), "games", itemgetter(0)))
     replayed = [game for game in games if _meeting(game) in meetings]
+    of_query = attrgetter("query.id")
     return [
-        (grader, drawn(passages, settings, f"passages{wave}")),
-        *((judge, drawn(units(judge, cases), settings, f"answers{wave}")) for judge in panel.pointwise),
+        (grader, some(passages, "passages", of_query)),
+        *((judge, some(units(judge, cases), "answers", of_query)) for judge in panel.pointwise),
         *((judge, [game for game in replayed if panel.judge_of(game) is judge]) for judge in panel.of_games),
     ]
 
@@ -132,11 +145,37 @@ def write_if_any(path: Path, rows: Sequence[Record]) -> None:
         path.unlink(missing_ok=True)
 
 
-def drawn(cases: Sequence[Drawn], settings: JudgeSettings, kind: str) -> list[Drawn]:
-    """`repeat_share` of the cases, rounded up, in their order; seeded."""
-    count = ceil(round(settings.repeat_share * len(cases), 9))
-    chosen = random.Random(f"{settings.seed}:repeats:{kind}").sample(range(len(cases)), count)
-    return [cases[index] for index in sorted(chosen)]
+def drawn(
+    cases: Sequence[Drawn],
+    settings: JudgeSettings,
+    kind: str,
+    queries: Sequence[str] = (),
+    in_turn: Sequence[str] = (),
+) -> list[Drawn]:
+    """`repeat_share` of the cases, rounded up, in their order; seeded.
+
+    in_turn: query ids; the share, rounded up, is then kept after each of them, so that what is drawn of the first is
+    the same however many follow. queries: that of each case.
+    """
+    if not in_turn:
+        chosen = random.Random(f"{settings.seed}:repeats:{kind}").sample(
+            range(len(cases)), _share(len(cases), settings)
+        )
+        return [cases[index] for index in sorted(chosen)]
+    of: dict[str, list[int]] = {}
+    for index, query in enumerate(queries):
+        of.setdefault(query, []).append(index)
+    n, found = 0, list[int]()
+    for query in in_turn:
+        mine = of.get(query, [])
+        n += len(mine)
+        luck = random.Random(f"{settings.seed}:repeats:{kind}:{query}")
+        found += luck.sample(mine, _share(n, settings) - len(found))
+    return [cases[index] for index in sorted(found)]
+
+
+def _share(n: int, settings: JudgeSettings) -> int:
+    return ceil(round(settings.repeat_share * n, 9))
 
 
 def repeat_of(row: Judgment | Game, sample: int) -> Repeat:

@@ -151,6 +151,32 @@ def test_lists_of_earlier_looks_stay_and_the_plan_says_how_many_queries_are_like
     assert [one["queries"] for one in looks] == [10, 20, 30] and not looks[-1]["goes_on"]
 
 
+def test_what_is_asked_again_and_what_a_second_judge_is_asked_stays_from_look_to_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever was asked at any of three looks is on record after the last: none was drawn anew."""
+    corpus = own_folder(tmp_path, monkeypatch)
+    with ScriptedServer("openai", answer_everything) as server:
+        make(corpus, server, "looks = 3", n=30)
+        path, more = corpus / "experiment.toml", 'repeats = 2\nrepeat_share = 0.25\nsecond = "openai:dear"\n'
+        text = path.read_text().replace("[judge]\n", f"[judge]\n{more}")
+        path.write_text(text + text[text.index('[models."openai:m"]') :].replace("openai:m", "openai:dear"))
+        assert main(["run", str(corpus), "--until", "best"]) == 0
+        asked = Counter(json.dumps(one.body, sort_keys=True) for one in server.requests)
+    results = corpus.parent / "results" / "mine"
+    assert len(records(results / "looks.jsonl")) == 3
+    again = {(one["query_id"], one["subject"], one["criterion"][:4], one["sample"]) for one in repeats_of(results)}
+    n_games = sum(criterion == "game" for _, _, criterion, _ in again)
+    games = [n for body, n in asked.items() if "PairwiseReply" in body and '"model": "m"' in body]
+    assert (len(games), sum(games)) == (60, 60 + 2 * n_games) and n_games == 2 * 8
+    said = [one for one in records(results / "second" / "games.jsonl") if one["error"] is None]
+    assert len(said) == sum('"model": "dear"' in body and "PairwiseReply" in body for body in asked) > 0
+
+
+def repeats_of(results: Path) -> list[dict[str, Any]]:
+    return records(results / "repeats.jsonl")
+
+
 def test_what_a_stage_has_cost_counts_once_towards_the_limit_however_often_it_looks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from contextlib import contextmanager
+from math import ceil
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.judged_together import LABELS, answers_in, fair_together, passages_in
 from support.loopback.behaviours import reply
 from support.loopback.server import ScriptedServer
@@ -18,7 +21,9 @@ from ragassay.calls.reply_cache import ReplyCache
 from ragassay.errors import InputError
 from ragassay.evaluate.audit.judge_audit import audit_repeats
 from ragassay.evaluate.inputs.clusters import ALONE
+from ragassay.evaluate.judging.asked_again import drawn
 from ragassay.evaluate.make_judgments import make_judgments
+from ragassay.experiment.tables import JudgeSettings
 from ragassay.files import read_json, read_qrels, read_records, write_json
 from ragassay.models.requests import Reply
 from ragassay.records import Game, Judgment, Passage, Query, RankedList, Repeat
@@ -386,3 +391,18 @@ def test_a_file_that_is_no_list_of_waves_is_refused(joined, text):
         folder.space.waves.write_text(text)
         with pytest.raises(InputError, match=r"waves\.json"):
             folder.judged(*SIX)
+
+
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=20), st.floats(0.01, 1.0), st.integers(0, 9))
+def test_what_is_drawn_of_the_first_queries_stays_when_others_follow(sizes, share, seed):
+    """Of a run that may end early; the share is kept, rounded up, after each query."""
+    settings = JudgeSettings(model="openai:j", repeats=1, repeat_share=share, seed=seed)
+    queries = [f"q{at}" for at in range(len(sizes))]
+    of = [query for query, size in zip(queries, sizes, strict=True) for _ in range(size)]
+    cases = [(query, place) for place, query in enumerate(of)]
+    found = drawn(cases, settings, "games", of, queries)
+    for upto in range(1, len(queries) + 1):
+        some = [one for one in cases if one[0] in queries[:upto]]
+        part = drawn(some, settings, "games", [one[0] for one in some], queries[:upto])
+        assert part == [one for one in found if one[0] in queries[:upto]]
+        assert len(part) == ceil(round(share * len(some), 9))
