@@ -93,7 +93,8 @@ def compare(workspace: Workspace) -> StageOutcome:
         found = tuple(flip_problems(changed)) if changed else ()
         results = results.model_copy(update={"perturbed": changed, "problems": (*results.problems, *found)})
     if looks := looked(workspace, results.verdict):
-        results = results.model_copy(update={"looks": looks, "notices": (said(looks), *results.notices)})
+        known = {"looks": looks, "stopped_early": looks[-1].stopped_early}
+        results = results.model_copy(update=known | {"notices": (said(looks), *results.notices)})
     _write_values(workspace.values, basis, rows)
     write_json(workspace.figures, results.dump())
     return StageOutcome(notices=notices, exit_status=LEFT_OUT if findings.unusable else 0, n_records=1)

@@ -192,7 +192,7 @@ def said(taken: Sequence[Taken]) -> str:
     last = taken[-1]
     if last.goes_on:
         return f"This is look {last.look} of {last.looks} at the queries that are in; the run goes on."
-    if last.queries < last.planned:
+    if last.stopped_early:
         saved = last.planned - last.queries
         return (
             f"Stopped early, at look {last.look} of {last.looks}, with {last.queries} of {last.planned} planned "

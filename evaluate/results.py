@@ -536,7 +536,9 @@ class Results(Record):
     likewise, where some queries are written and some real. perturbed: likewise, where some were made of others: all
     other figures are then of the originals alone. classification: likewise, where answers are judged as classes: agent
     to accuracy, precision, recall and F1. models_by_prompts: likewise, where agents answer by two models and two
-    prompts at least. looks: those of a run that may end early, the last being what all figures are of.
+    prompts at least. looks: those of a run that may end early, the last being what all figures are of; stopped_early:
+    whether it ended with queries of its plan not asked, after which the leader's lead is overstated in all figures;
+    None, and not in the file, of a run of fixed length.
     """
 
     format: int = 1
@@ -591,12 +593,13 @@ class Results(Record):
     sources: WrittenAndReal | None = None
     perturbed: Perturbed | None = None
     looks: tuple[Taken, ...] = ()
+    stopped_early: bool | None = None
     classification: Figures | None = None
     models_by_prompts: tuple[ModelByPrompt, ...] = ()
 
     def dump(self) -> dict[str, Any]:
         """As of every record; without what only some runs bring: a panel, two kinds of queries, evaluators, …"""
-        bringing = ("panel", "second", "sources", "perturbed", "classification")
+        bringing = ("panel", "second", "sources", "perturbed", "classification", "stopped_early")
         absent = {name for name in bringing if getattr(self, name) is None}
         absent |= {name for name in (*_OF_EVALUATORS, "models_by_prompts", "looks") if not getattr(self, name)}
         return self.model_dump(mode="json", by_alias=True, exclude=absent)

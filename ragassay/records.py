@@ -426,3 +426,8 @@ class Taken(Record):
     decided: bool
     safe: bool
     goes_on: bool
+
+    @property
+    def stopped_early(self) -> bool:
+        """Whether the run ended here with queries of its plan not asked."""
+        return not self.goes_on and self.queries < self.planned

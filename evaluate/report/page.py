@@ -77,6 +77,7 @@ from .tables import (
     other_ratings,
     pass_or_fail,
     ranking,
+    saved,
     t_tests,
     tags,
     usage,
@@ -90,6 +91,7 @@ from .wording import (
     measure_help,
     measure_name,
     number,
+    overstated,
     p_words,
     shown,
 )
@@ -187,6 +189,7 @@ def _choice(results: Results) -> dict[str, Any]:
         "lead": lead,
         "lead_axis": lead_axis(lead),
         "beside": beside_the_verdict(results.verdict),
+        "early": overstated(results),
         "to_decide": to_decide(results),
         "judge_brief": judge_in_brief(None if results.panel else results.audit),
         "corrected_verdicts": corrected_verdicts(results),
@@ -246,6 +249,7 @@ def _tables(results: Results) -> dict[str, Any]:
         if second and second.corrected.agreement
         else None,
         "path_of_looks": looks(results.looks) if results.looks else None,
+        "saved": saved(results),
         "ledgers": [ledger(results.ledger, by_document=each) for each in (False, True)],
         "usage": usage(results.usage) if results.usage else None,
     }

@@ -6,11 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import comb
 from typing import Any
 
 from ragassay.records import Figure, LedgerRow, StageUsage, Taken
 from ragassay.table import Agent, Cell, Column, Row, Table
-from ragassay.text import one_line
+from ragassay.text import listed, one_line
 
 from ..inputs.labels import GAME
 from ..measures.by_labels import LEVELS
@@ -448,6 +449,26 @@ def looks(rows: Sequence[Taken]) -> Table:
         for row in rows
     ]
     return Table("Looks", columns, made)
+
+
+def saved(results: Results) -> str:
+    """What a run that ended did not ask of its plan, in a sentence; '' where it asked all, or goes on."""
+    rows, n_agents = results.looks, len(results.agents)
+    if not rows or rows[-1].goes_on:
+        return ""
+    asked, planned, pairs = rows[-1].queries, rows[-1].planned, comb(n_agents, 2)
+    met, before = 0, 0
+    told = [(), *(row.told for row in rows)] if results.settings.get("games") == "all" else [()] * len(rows)
+    for row, out in zip(rows, told, strict=False):
+        met += (row.queries - before) * (pairs - comb(len(out), 2))
+        before = row.queries
+    counted = (
+        (planned - asked, planned, "queries"),
+        ((planned - asked) * n_agents, planned * n_agents, "answers"),
+        (planned * pairs - met, planned * pairs, "games"),
+    )
+    parts = [f"{less:,} of {whole:,} {what}" for less, whole, what in counted if less]
+    return f"Saved against the full plan: {listed(parts)}." if parts else ""
 
 
 def ledger(rows: Sequence[LedgerRow], *, by_document: bool) -> Table:

@@ -20,7 +20,18 @@ from .judge import orders_lines, panel_lines
 from .plots import Scale
 from .screening import AT_TOKENS, at_words, badges, duration, measure_words, sentences, size
 from .tables import agreement_lines, corrected_lines, second_line
-from .wording import MISSING, Kind, beside_the_verdict, confidence, kind_of, measure_name, shown, telling_criterion
+from .wording import (
+    MISSING,
+    STOPPED_EARLY,
+    Kind,
+    beside_the_verdict,
+    confidence,
+    kind_of,
+    measure_name,
+    overstated,
+    shown,
+    telling_criterion,
+)
 
 if TYPE_CHECKING:
     from ..screening.screened import ScreenResults
@@ -119,6 +130,8 @@ class RankedTable:
         yield Text(one_line(results.verdict.sentence), style="bold")
         if beside := beside_the_verdict(results.verdict):
             yield Text(one_line(beside))
+        if early := overstated(results):
+            yield Text(early)
         yield from (Text(line) for line in _picture(results, options.max_width))
         parts = _of_agents(results)
         yield _table("Agent", results.agents, parts, _below(results), "the report", _AGENT_WIDTH)
@@ -174,7 +187,8 @@ def _picture(results: Results, width: int) -> list[str]:
     rows = [row for row in every if row.difference and row.difference.value is not None]
     if not rows:
         return []
-    cells = [("behind the leader", "points of 100", "", "P(best)")]
+    early = f", {STOPPED_EARLY}" if results.stopped_early else ""
+    cells = [(f"behind the leader{early}", "points of 100", "", "P(best)")]
     for row in (every[0], *rows):
         behind = shown(row.difference, "points") if row.difference else Cell("")
         chance = "" if row.p_best is None else f"{row.p_best:.1%}"
@@ -231,5 +245,7 @@ def _below(results: Results) -> list[str]:
         counted = ((found.judge_passages, "passage"), (found.judge_answers, "answer"), (found.judge_games, "game"))
         if on := [f"{n:,} {what}{'' if n == 1 else 's'}" for n, what in counted if n]:
             lines.append(f"the judge failed on {listed(on)}")
+    early = [f"{STOPPED_EARLY}: what {one_line(results.verdict.leader)} is ahead by is overstated"]
+    early = early if results.stopped_early and results.verdict.leader else []
     told = [*agreement_lines(results), *corrected_lines(results), *second_line(results)]
-    return [*panel_lines(results), *lines, *orders_lines(results), *told]
+    return [*early, *panel_lines(results), *lines, *orders_lines(results), *told]

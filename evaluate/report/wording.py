@@ -97,6 +97,19 @@ def beside_the_verdict(verdict: Choice) -> str:
     return f"Choosing {verdict.leader}{anyway} is expected to lose {points(verdict.expected_loss)} against the best."
 
 
+STOPPED_EARLY = "stopped early"
+"""What stands beside each figure of the leader's lead in a run that did."""
+
+
+def overstated(results: Results) -> str:
+    """What a reader of the leader's lead must know of a run that stopped early, in a sentence; '' of any other."""
+    if not results.stopped_early:
+        return ""
+    last = results.looks[-1]
+    asked = f"{last.queries:,} of {last.planned:,} planned queries"
+    return f"{STOPPED_EARLY.capitalize()}, with {asked}: what the leader is ahead by is overstated."
+
+
 def interval(figure: Figure, kind: Kind) -> str:
     """`[0.35, 0.47]`, without units, or '' where the figure has none."""
     if figure.value is None or figure.ci_low is None or figure.ci_high is None:

@@ -15,16 +15,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ragassay.arrays import Floats
+from ragassay.evaluate.looks import said
 from ragassay.evaluate.report.decision import front, lead_axis, lead_rows, to_decide
 from ragassay.evaluate.report.judge import grid
 from ragassay.evaluate.report.page import read_results
 from ragassay.evaluate.report.plots import Dot, HeatColumn, Scale, colours_of, heat_map, scale, scatter
 from ragassay.evaluate.report.screening import read_screen, screening_shown
-from ragassay.evaluate.report.wording import Kind, beside_the_verdict, confidence, kind_of, number
+from ragassay.evaluate.report.tables import looks, saved
+from ragassay.evaluate.report.wording import Kind, beside_the_verdict, confidence, kind_of, number, overstated
 from ragassay.evaluate.results import POINTS, ModelByPrompt, Results
 from ragassay.evaluate.statistics.clustered import Range, interval
 from ragassay.evaluate.statistics.resamples import rounded
-from ragassay.records import Figure
+from ragassay.records import Figure, Taken
 from ragassay.table import Cell, Table
 from ragassay.text import one_line
 
@@ -236,7 +238,7 @@ def _looked(bench: Bench, index: Index, results: Results, params: Mapping[str, s
         "worst": [place for column in heat for place in column.places][:NAMED],
         "behind": wanted.slice.address(bench.name, found.places),
         "listing": lambda places: listing(bench.name, places),
-        "notes": _notes(found, wanted),
+        "notes": _notes(found, wanted, results),
     }
 
 
@@ -254,20 +256,20 @@ def _menu(index: Index, results: Results) -> dict[str, list[str]]:
     return {name: some for name, some in groups.items() if some}
 
 
-def _notes(found: Look, wanted: Wanted) -> list[str]:
+def _notes(found: Look, wanted: Wanted, results: Results) -> list[str]:
     """What to bear in mind of this look."""
-    said = []
+    notes = [early] if (early := overstated(results)) and found.measure.name == POINTS else []
     if wanted.slice.cause:
-        said.append("These queries were picked by how the agents did on them, so they do not say who is better.")
+        notes.append("These queries were picked by how the agents did on them, so they do not say who is better.")
     elif found.few:
         these = f"{found.n:,} {'query' if found.n == 1 else 'queries'} of {found.n_sections:,} "
-        said.append(f"{these}{'section' if found.n_sections == 1 else 'sections'} are too few to say who is better.")
+        notes.append(f"{these}{'section' if found.n_sections == 1 else 'sections'} are too few to say who is better.")
     if not wanted.slice.whole:
-        said.append(
+        notes.append(
             "The 5% hold for one look, over all its pairs of agents. Whoever looks at several slices finds "
             "differences by luck: take what is found here as a question for new queries."
         )
-    return said
+    return notes
 
 
 def _decided(bench: Bench, results: Results) -> dict[str, Any]:
@@ -276,6 +278,8 @@ def _decided(bench: Bench, results: Results) -> dict[str, Any]:
     last = max(2, len(results.agents))
     return {
         "beside": beside_the_verdict(results.verdict),
+        "early": overstated(results),
+        "way": _way(results),
         "lead": lead,
         "lead_axis": lead_axis(lead),
         "to_decide": to_decide(results),
@@ -285,6 +289,24 @@ def _decided(bench: Bench, results: Results) -> dict[str, Any]:
         "ranks_axis": Scale(1.0, float(last), tuple(map(float, range(1, last + 1, 1 + last // 12)))),
         "screening": screening_shown(read_screen(screen)) if screen.exists() else None,
     }
+
+
+@dataclass(frozen=True)
+class LooksTaken:
+    """The looks of a run that could end early: said: how it ended; rows: each with whether the nearest is told."""
+
+    said: tuple[str, str]
+    rows: tuple[tuple[Taken, bool], ...]
+    axis: Scale
+    table: Table
+
+
+def _way(results: Results) -> LooksTaken | None:
+    rows = results.looks
+    if not rows:
+        return None
+    axis = scale([Figure(value=0.0, n=0), *(row.lead for row in rows if row.lead)], 4)
+    return LooksTaken((said(rows), saved(results)), tuple((row, not row.untold) for row in rows), axis, looks(rows))
 
 
 def _ranks(results: Results) -> list[tuple[str, Figure, Cell, str]]:

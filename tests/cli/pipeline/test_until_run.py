@@ -92,7 +92,14 @@ def test_what_is_decided_at_the_second_of_eight_looks_pays_for_a_quarter(
     assert 0.0225 * 3 / 64 < looks[1]["bound"] < 0.0225 * 4 / 64, "what this look may spend, and a little that overlaps"
     assert len(records(results / "queries.jsonl")) == 20 and len(records(results / "planned.jsonl")) == N
     figures = json.loads((results / "results.json").read_text())
-    assert figures["looks"] == looks and figures["n_queries"] == 20
+    assert figures["looks"] == looks and figures["n_queries"] == 20 and figures["stopped_early"] is True
+    early = "Stopped early, with 20 of 80 planned queries: what the leader is ahead by is overstated."
+    printed = " ".join(capsys.readouterr().out.split())
+    assert early in printed and "behind the leader, stopped early" in printed
+    page = (results / "report.html").read_text()
+    assert page.count(early) == 3 and "a clear lead, stopped early" in page and "Behind good, stopped early" in page
+    saved = "60 of 80 queries, 120 of 160 answers and 60 of 80 games"
+    assert f"Saved against the full plan: {saved}." in page
     told = "Stopped early, at look 2 of 8, with 20 of 80 planned queries (60 saved)"
     assert figures["notices"][0].startswith(told) and told in (results / "report.html").read_text()
 
@@ -109,6 +116,8 @@ def test_two_level_agents_are_good_enough_and_never_the_best(
     looks = records(corpus.parent / "results" / "mine" / "looks.jsonl")
     assert len(looks) == n_looks and not any(one["decided"] for one in looks) and all(one["safe"] for one in looks)
     assert not looks[-1]["goes_on"]
+    figures = json.loads((corpus.parent / "results" / "mine" / "results.json").read_text())
+    assert figures["stopped_early"] is (n_looks == 1)
 
 
 def test_agents_told_from_the_leader_do_not_meet_each_other_any_more(

@@ -11,7 +11,8 @@ from support.made_up_screen import made_up_screen
 from support.workbench import browsing
 
 from ragassay.evaluate.report.page import read_results
-from ragassay.files import write_json
+from ragassay.files import read_json, write_json
+from ragassay.records import Figure, Taken
 
 MARKUP = r"<(script(?! src)|img|iframe|svg/onload|b>alert)|\sstyle=|\son\w+="
 
@@ -22,6 +23,53 @@ def test_the_verdict_is_the_reports(tmp_path: Path):
         page = Page(client.get("/results/decision").text)
     assert read_results(workspace.figures).verdict.sentence in page.text
     assert "20 queries" in page.text and len(set(page.ids)) == len(page.ids)
+
+
+def test_the_way_of_a_run_that_stopped_early_is_drawn_and_its_lead_said_to_be_overstated(tmp_path: Path):
+    """20 of 80 queries: the leader's lead at both looks, what was saved, and the words beside each figure of the lead.
+
+    Six agents: 15 pairs, of which one is not met by two that were told at the first look.
+    """
+    workspace = make_workspace(tmp_path, 20, hostile=False)
+    figures = read_json(workspace.figures)
+    agents = figures["agents"]
+    pairs = len(agents) * (len(agents) - 1) // 2
+    lead = {"value": 0.12, "n": 10, "n_failed": 0, "ci_low": -0.04, "ci_high": 0.28}
+    first = Taken(
+        plan="p",
+        look=1,
+        looks=8,
+        queries=10,
+        planned=80,
+        leader=agents[0],
+        told=tuple(agents[-2:]),
+        untold=tuple(agents[1:-2]),
+        lead=Figure(**lead),
+        bound=0.0004,
+        decided=False,
+        safe=False,
+        goes_on=True,
+    )
+    last = {"look": 2, "queries": 20, "told": tuple(agents[1:]), "untold": (), "decided": True, "goes_on": False}
+    rows = [first.dump(), first.model_copy(update=last).dump()]
+    write_json(workspace.figures, figures | {"looks": rows, "stopped_early": True})
+    with browsing(workspace) as client:
+        html = client.get("/results/decision").text
+        other = client.get("/results/decision?measure=accuracy", headers={"hx-request": "true"}).text
+    page = Page(html)
+    early = "Stopped early, with 20 of 80 planned queries: what the leader is ahead by is overstated."
+    assert page.text.count(early) == 2, "beside the verdict, and the agents on points"
+    assert ", stopped early" in page.text and early not in other
+    n, games = 60 * len(agents), 80 * pairs - 10 * pairs - 10 * (pairs - 1)
+    answers = f"{n:,} of {80 * len(agents):,} answers"
+    assert f"60 of 80 queries, {answers} and {games:,} of {80 * pairs:,} games." in page.text
+    assert "look 1 of 8: 12" in html and "0.0004" in page.text and "went on" in page.text
+
+
+def test_a_run_of_fixed_length_has_no_looks(tmp_path: Path):
+    with browsing(make_workspace(tmp_path, 20)) as client:
+        page = client.get("/results/decision").text
+    assert "Until it was known" not in page and "topped early" not in page
 
 
 def test_a_slice_is_a_part_for_htmx_and_has_an_address(tmp_path: Path):
