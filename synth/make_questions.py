@@ -26,6 +26,7 @@ from .questions.choose import choose, read_keep
 from .questions.find import RELEVANT, Evidence, Finder
 from .questions.need_writer import write_from_needs
 from .questions.own import ExpertQuestion, read_expert_questions, read_test_set, same_text
+from .questions.quotes import Quoted, ask_quotes
 from .questions.reject import Embed, Meanings, Sifted, clean, compared_texts, fault_in_writing, sift
 from .questions.sample import sample_queries, sample_sections
 from .questions.slots import Calls, Setup, Written, ledger
@@ -142,6 +143,7 @@ def make_questions(
     With `questions.style` "need" the test set is chosen out of what was written (`choose`); `embed` then tells
     near-duplicates by meaning, which without it are told by their words alone. Roles written from the corpus are in
     `roles.jsonl`.
+    With `questions.quotes` or `golden_answers` the finder's passages are asked about, those of the test set alone.
     `questions.source` says where the test set comes from: "synthetic" has the models write, "own" takes the user's
     `queries.jsonl` as it is, "both" puts these first and the synthetic ones behind them. Exit status 1 where the set is
     smaller than asked, which is then the first notice. Raises InputError for what the user can mend, and
@@ -160,7 +162,7 @@ def make_questions(
         made = _make(workspace, caller, embed, experts, sections, own, edits, looked)
         notices = _notices(workspace, made, experts, sections)
     own = edits.without_rejected(own)
-    queries = edits.edited([*own, *made.sampled, *made.taken])
+    queries = looked.quoted(edits.edited([*own, *made.sampled, *made.taken]), workspace.experiment, caller)
     _write(workspace, made, queries, edits)
     looked.write(workspace.found)
     if not queries:
@@ -209,6 +211,8 @@ class _Looked:
     unanswered: list[str] = field(default_factory=list)
     kept_anyway: list[str] = field(default_factory=list)
     n_own: int = 0
+    found: dict[str, Evidence] = field(default_factory=dict)
+    asked: Quoted = Quoted(())
 
     def at_own(self, queries: Sequence[Query]) -> list[Query]:
         """The queries with what was found for those that bring no evidence."""
@@ -216,6 +220,7 @@ class _Looked:
             return list(queries)
         bare = [query for query in queries if not query.metadata.get("evidence")]
         found = self._find(bare, ())
+        self.found |= found
         self.n_own, self.unanswered = len(bare), [id for id, one in found.items() if one.best < RELEVANT]
         return [self.finder.with_evidence(one, found[one.id]) if one.id in found else one for one in queries]
 
@@ -226,6 +231,7 @@ class _Looked:
         if self.finder is None:
             return sifted
         found = self._find(sifted.kept, sections)
+        self.found |= found
         kept, rejected = [], list(sifted.rejected)
         for query in sifted.kept:
             fault = found[query.id].fault(str(query.metadata.get("kind", "")))
@@ -235,6 +241,15 @@ class _Looked:
             else:
                 rejected.append(Rejected(text=query.text, metadata=query.metadata, reason=fault))
         return Sifted(tuple(kept), tuple(rejected))
+
+    def quoted(self, queries: list[Query], experiment: Experiment, caller: Caller) -> list[Query]:
+        """The queries of the test set with quotes and golden answers, where the settings want any."""
+        settings, finder = experiment.questions, self.finder
+        if finder is None or not (settings.quotes or settings.golden_answers):
+            return queries
+        given = [(one, finder.passages_of(self.found[one.id]) if one.id in self.found else ()) for one in queries]
+        self.asked = ask_quotes(experiment, given, caller)
+        return list(self.asked.queries)
 
     def shares_of(self, experts: Sequence[ExpertQuestion], own: Sequence[Query]) -> list[float]:
         """What people's questions share with their best passages: those brought, and experts' that are none of them."""
@@ -254,15 +269,22 @@ class _Looked:
 
     @property
     def n_failed(self) -> int:
+        """Passages that a judge could not grade, and requests about them that gave no reply."""
+        return self.n_ungraded + len(self.asked.errors)
+
+    @property
+    def n_ungraded(self) -> int:
         """Passages that a judge could not grade."""
         return sum(row.error is not None for row in self.rows)
 
     def notices(self) -> list[str]:
         """Sentences on gradings that failed, and on people's questions for which nothing was found."""
         told = []
-        if self.n_failed:
+        if self.n_ungraded:
             first = next(row.error for row in self.rows if row.error is not None)
-            told.append(f"{self.n_failed} of {len(self.rows)} passages could not be graded, the first: {plain(first)}")
+            told.append(
+                f"{self.n_ungraded} of {len(self.rows)} passages could not be graded, the first: {plain(first)}"
+            )
         if self.kept_anyway:
             told.append(
                 f"questions.keep has {len(self.kept_anyway)} that no passage answers ({_first_of(self.kept_anyway)})"
@@ -270,7 +292,7 @@ class _Looked:
         if self.unanswered:
             n = f"{len(self.unanswered)} of the {self.n_own} questions that came without evidence"
             told.append(f"for {n} no passage was found that answers them ({_first_of(self.unanswered)})")
-        return told
+        return [*told, *self.asked.notices()]
 
     def write(self, path: Path) -> None:
         """The file is there only where something was looked for."""
@@ -377,7 +399,9 @@ def _meanings(embed: Embed | None, texts: Sequence[str]) -> tuple[Meanings | Non
 
 
 def _write(workspace: Workspace, made: _Made, queries: Sequence[Query], edits: Edits) -> None:
-    write_records(workspace.pool, edits.edited([*made.sifted.kept, *made.taken]))
+    asked = {query.id: query for query in queries}
+    pool = edits.edited([*made.sifted.kept, *made.taken])
+    write_records(workspace.pool, [asked.get(query.id, query) for query in pool])
     write_records(workspace.rejected, made.sifted.rejected)
     write_records(workspace.ledger, made.rows)
     write_records(workspace.test_set, queries)

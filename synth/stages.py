@@ -17,11 +17,12 @@ from ragassay.experiment.stage import (
     Stage,
     filled_tokens,
     foreseen_load,
+    mean_passage_tokens,
 )
 from ragassay.experiment.workspace import StageOutcome, Workspace, read_passages
 from ragassay.progress import counter
 
-from .questions import DEFAULT_PROMPT, GOLDEN_PROMPT, PROMPTS, ROLES_PROMPT, STEPS
+from .questions import DEFAULT_PROMPT, GOLDEN_PROMPT, PROMPTS, QUOTES_PROMPT, ROLES_PROMPT, STEPS
 
 
 def ingest_settings(experiment: Experiment) -> dict[str, Any]:
@@ -60,10 +61,11 @@ def questions_settings(experiment: Experiment) -> dict[str, Any]:
         values |= graded_by(experiment)
         values |= {f"retrieval.{name}": getattr(experiment.retrieval, name) for name in FOUND_BY}
         values |= _other_vectors(experiment) if embeds(experiment) else {"retrieval.embedding": None}
+        values |= {"questions.quotes": True} if values.pop("questions.quotes") else {}
     return values | {"corpus.language": experiment.corpus.language}
 
 
-_OF_POOLS = ("questions.evidence", "questions.pool_depth")
+_OF_POOLS = ("questions.evidence", "questions.pool_depth", "questions.quotes")
 GRADED_BY = (
     *("model", "panel", "mode", "prompts", "relevance_batch", "relevance_prompt", "relevance_batch_prompt"),
     *("relevance_question", "yes_threshold", "seed"),
@@ -82,6 +84,17 @@ def graded_by(experiment: Experiment) -> dict[str, Any]:
 def looks_in_corpus(experiment: Experiment) -> bool:
     """Whether evidence is looked for in all passages."""
     return experiment.questions.evidence == "corpus"
+
+
+def asks_of_passages(experiment: Experiment) -> tuple[bool, bool]:
+    """Whether passages that were found are asked about, for written questions and for those that people brought.
+
+    The old style has golden answers written with its questions.
+    """
+    settings = experiment.questions
+    asks = looks_in_corpus(experiment) and (settings.quotes or settings.golden_answers)
+    written = settings.source != "own" and (settings.quotes or settings.style == "need")
+    return asks and written, asks and settings.source != "synthetic"
 
 
 def _other_vectors(experiment: Experiment) -> dict[str, Any]:
@@ -117,12 +130,13 @@ def _writes_roles(experiment: Experiment) -> bool:
 def questions_prompts(workspace: Workspace) -> list[Path]:
     """Those of the style: ours, and the user's own."""
     settings = workspace.experiment.questions
+    quotes = [QUOTES_PROMPT] if any(asks_of_passages(workspace.experiment)) else []
     if settings.style == "need":
         own = (getattr(settings, f"{step}_prompt") for step in STEPS)
         roles = [ROLES_PROMPT] if _writes_roles(workspace.experiment) else []
-        return [*(PROMPTS / f"{step}.md" for step in STEPS), *roles, *own_files(workspace, *own)]
+        return [*(PROMPTS / f"{step}.md" for step in STEPS), *roles, *quotes, *own_files(workspace, *own)]
     golden = [GOLDEN_PROMPT] if settings.golden_answers else []
-    return [DEFAULT_PROMPT, *golden, *own_files(workspace, settings.prompt)]
+    return [DEFAULT_PROMPT, *golden, *quotes, *own_files(workspace, settings.prompt)]
 
 
 def _documents(workspace: Workspace) -> list[Path]:
@@ -207,6 +221,30 @@ def _later_steps(workspace: Workspace) -> list[Load]:
         if not looks_in_corpus(workspace.experiment):
             loads.append(foreseen_load("evidence", one.model, 1 + near, shown))
     return loads
+
+
+_RELEVANT = 3.7
+"""Passages of grade 1 and 2 of a question, in the recorded pools of the demo."""
+
+
+def of_quotes(workspace: Workspace, n_own: int) -> list[Load]:
+    """Of each model a load for what is asked about passages that were found; n_own: questions that people brought.
+
+    On the high side: as if something were found for every question, and none brought evidence or a golden answer.
+    """
+    from ragassay.prompts import Prompt
+
+    experiment, (written, brought) = workspace.experiment, asks_of_passages(workspace.experiment)
+    n = dict[str, int](experiment.questions.quota) if written else {}
+    if brought and n_own:
+        judge = experiment.judge.models[0]
+        n[judge] = n.get(judge, 0) + n_own
+    if not n:
+        return []
+    tokens = filled_tokens(Prompt.load(QUOTES_PROMPT)) + _RELEVANT * mean_passage_tokens(workspace)
+    settings = experiment.questions
+    items = _RELEVANT * settings.quotes + settings.golden_answers
+    return [foreseen_load("quotes", model, calls, tokens, items) for model, calls in n.items()]
 
 
 def _questions(workspace: Workspace, means: Means) -> StageOutcome:

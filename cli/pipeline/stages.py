@@ -23,7 +23,7 @@ from ragassay.records import Passage, Query
 from ragassay.retrieval.dependencies import screen_files, screen_settings
 from ragassay.retrieval.rewriting import rewrites_file, rewritings_for
 from ragassay.retrieval.stages import ANSWER, RETRIEVE
-from ragassay.synth.stages import INGEST, graded_by, looks_in_corpus
+from ragassay.synth.stages import INGEST, graded_by, looks_in_corpus, of_quotes
 from ragassay.synth.stages import QUESTIONS as WRITING
 
 if TYPE_CHECKING:
@@ -62,10 +62,10 @@ def _questions_foreseen(workspace: Workspace) -> list[Load]:
     loads, settings = WRITING.foreseen(workspace) if WRITING.foreseen else [], workspace.experiment.questions
     if not looks_in_corpus(workspace.experiment):
         return loads
-    asked = len(_own_queries(workspace))
+    asked = n_own = len(_own_queries(workspace))
     if settings.source != "own":
         asked += settings.sections * settings.per_section * len(settings.quota)
-    return [*loads, *of_pools(workspace, asked)]
+    return [*loads, *of_pools(workspace, asked), *of_quotes(workspace, n_own)]
 
 
 QUESTIONS = replace(

@@ -273,7 +273,7 @@ class QuestionsSettings(Table):
 
     roles: who asks, or "corpus" where a model is to say it. evidence: where it is looked for, in a written question's
     own section by its writer, or in all passages, those of any question, by the judge of [judge]; pool_depth: how many
-    of these each ranker gives.
+    of these each ranker gives; quotes: whether the words that answer are then asked for.
     """
 
     source: Literal["synthetic", "own", "both"] = "synthetic"
@@ -290,6 +290,7 @@ class QuestionsSettings(Table):
     keep: Annotated[str, Field(min_length=1)] | None = None
     evidence: Literal["section", "corpus"] = "corpus"
     pool_depth: int = Field(3, ge=1, le=100)
+    quotes: bool = False
     prompt: str | None = None
     need_prompt: str | None = None
     linked_prompt: str | None = None
@@ -324,8 +325,8 @@ class QuestionsSettings(Table):
     def _prompts_of_its_style(self) -> QuestionsSettings:
         if self.style == "need" and self.prompt:
             raise ValueError('prompt goes with style = "passage"; with style = "need" there is need_prompt')
-        if self.evidence == "corpus" and self.golden_answers and self.from_needs:
-            raise ValueError('golden_answers come from the own section of a question: set evidence = "section"')
+        if self.quotes and self.evidence != "corpus":
+            raise ValueError('quotes goes with evidence = "corpus"; with "section" evidence has the writer\'s quotes')
         if self.style == "passage" and self.roles == "corpus":
             raise ValueError('roles = "corpus" goes with style = "need"')
         for name in ("keep", "need_prompt", "linked_prompt", "blind_prompt", "evidence_prompt"):

@@ -47,6 +47,11 @@ class Evidence:
         """The highest grade; 0 where nothing was graded higher."""
         return max(self.grades.values(), default=0)
 
+    @property
+    def kept(self) -> list[str]:
+        """The passages that hold a part of the answer at least: best grade first, then as they were found."""
+        return [id for id in sorted(self.grades, key=lambda id: -self.grades[id]) if self.grades[id] >= PARTLY]
+
     def fault(self, kind: str) -> str | None:
         """Why a question of that kind is not kept; None where it is. One that takes several texts needs two with a part
         of the answer, where none has it all.
@@ -97,9 +102,7 @@ class Finder:
 
         Spans stand best grade first, then in the order in which they were found. A query that brings evidence keeps it.
         """
-        known = self._by_id
-        graded = sorted(evidence.grades, key=lambda id: -evidence.grades[id])
-        kept = [id for id in graded if evidence.grades[id] >= PARTLY]
+        known, kept = self._by_id, evidence.kept
         spans = [{**_where(known[id]), "grade": evidence.grades[id], "found_by": evidence.found_by[id]} for id in kept]
         metadata = dict(query.metadata)
         if spans and not metadata.get("evidence"):
@@ -109,6 +112,10 @@ class Finder:
             shares = [shared_words(query.text, f"{one.title}\n{one.text}", self.language) for one in best]
             metadata["shared_words"] = round(max(shares), 3)
         return query.model_copy(update={"metadata": metadata})
+
+    def passages_of(self, evidence: Evidence) -> list[Passage]:
+        """Those of which the spans are, in their order."""
+        return [self._by_id[id] for id in evidence.kept]
 
     @cached_property
     def _by_id(self) -> Mapping[str, Passage]:

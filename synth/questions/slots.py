@@ -242,12 +242,12 @@ class Draft:
 
 @functools.cache
 def at_most(n: int, base: type[M], item: Any) -> type[M]:
-    """The schema of a reply whose one list, of `base`, has up to `n` of the items.
+    """The schema of a reply whose list, the first field of `base`, has up to `n` of the items.
 
     It says how many there may be, so that a grammar can hold a small model to it. A longer reply still validates: what
     is too much is rejected one by one, with the reason, and not with the rest.
     """
-    (name,) = base.model_fields
+    name = next(iter(base.model_fields))
     fields: Any = {name: (list[item], Field(json_schema_extra={"maxItems": n}))}
     schema: type[M] = create_model(base.__name__, __base__=base, __doc__=base.__doc__, **fields)
     return schema

@@ -28,9 +28,10 @@ from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_json, read_records
 from ragassay.models.requests import Reply
-from ragassay.records import LedgerRow, Page, Passage, Query, QuestionsCheck, Rejected, Section
+from ragassay.records import Found, Judgment, LedgerRow, Page, Passage, Query, QuestionsCheck, Rejected, Section
 from ragassay.synth.ingest import ingest
 from ragassay.synth.make_questions import make_questions
+from ragassay.synth.questions.find import Finder
 from ragassay.synth.stages import questions_settings
 
 MODEL = "file:a"
@@ -304,6 +305,41 @@ def test_golden_answers_come_with_the_evidence(tmp_path: Path) -> None:
     assert {query.metadata["expected_response"] for query in read_records(workspace.queries, Query)} == {"By the fuse."}
     assert all("`answer`" in request.messages[0].content for request in caller.asked("evidence-file-a"))
     assert not any("`answer`" in request.messages[0].content for request in caller.asked("needs-file-a"))
+
+
+def test_what_was_found_is_quoted_for_the_test_set_alone_by_each_question_s_writer(tmp_path: Path) -> None:
+    quota = {MODEL: 12, "file:b": 12}
+    workspace = make_workspace(
+        tmp_path, kinds=ONE_KIND, quota=quota, evidence="corpus", quotes=True, golden_answers=True
+    )
+    passages = [
+        Passage(id=one.id, text=one.text, metadata={"doc": one.doc, "start": one.start, "end": one.end})
+        for one in SECTIONS
+    ]
+
+    def grade(pools: Sequence[tuple[Query, Sequence[Passage]]]) -> tuple[list[Found], list[Judgment]]:
+        given = [{"query_id": query.id, "judge": "m", "label": 2} for query, _ in pools]
+        found = [Found(passage=passages[0].id, found_by="", asked="x", **one) for one in given]
+        return found, [Judgment(subject=passages[0].id, criterion="relevance", **one) for one in given]
+
+    finder = Finder(passages, lambda all, texts, own: [[(all[0].id, "bm25")] for _ in texts], grade, "en")
+
+    def say(label: str, text: str) -> Any:
+        quoting = {"passages": [{"number": 1, "quotes": ["Secret0 wisdom"]}], "answer": "By the fuse."}
+        return quoting if label.startswith("quotes") else sober(label, text)
+
+    caller = Scripted(say)
+    make_questions(workspace, caller, None, finder)  # type: ignore[arg-type]
+    queries, pool = read_records(workspace.test_set, Query), read_records(workspace.pool, Query)
+    asked = {model: caller.asked(f"quotes-{model.replace(':', '-')}") for model in quota}
+    assert [len(requests) for requests in asked.values()] == [12, 12] and len(pool) > len(queries) == 24
+    for query in queries:
+        assert sum(query.text in request.messages[1].content for request in asked[query.metadata["model"]]) == 1
+        assert [query] == [one for one in pool if one.id == query.id]
+    for query in pool:
+        (piece,) = query.metadata["evidence"]
+        assert piece["end"] == (14 if query in queries else len(SECTIONS[0].text))
+        assert ("expected_response" in query.metadata) is (query in queries)
 
 
 def test_prompts_of_ones_own(tmp_path: Path) -> None:

@@ -189,3 +189,79 @@ def test_what_a_judge_fails_on_stays_unjudged_when_a_finalist_is_compared(corpus
     assert rows and all(row["label"] is None and row["error"] for row in rows)
     assert manifest["n_failed"] == len(rows) and f"{len(rows)} could not be graded" in manifest["notices"][-1]
     assert finalist(results)["unjudged"]["value"] > 0.5 and finalist(results)["evidence_mrr"]["value"] == 0
+
+
+def quoting(number: int, body: dict[str, Any]) -> Behaviour:
+    """Everything is relevant; of each passage the first words are quoted, of the second what it does not say."""
+    if not schema_of(body).endswith("Quotes"):
+        return all_relevant(number, body)
+    shown = str(body["messages"][-1]["content"]).split("<passage")[1:]
+    words = [" ".join(one.split("</passage>")[0].split("\n", 2)[2].split()[:6]) for one in shown]
+    rows = [{"number": n, "quotes": [one if n != 2 else "nobody said so"]} for n, one in enumerate(words, 1)]
+    return reply(json.dumps({"passages": rows} | ({"answer": "By 31."} if "Answered" in schema_of(body) else {})))
+
+
+def planned_of_questions(corpus: Path, capfd: pytest.CaptureFixture[str]) -> list[tuple[int, bool]]:
+    """(calls, whether they are an estimate) of the stage."""
+    capfd.readouterr()
+    assert main(["plan", str(corpus), "--json"]) == 0
+    rows = json.loads(capfd.readouterr().out)
+    return [(row["calls"], row["estimated"]) for row in rows if row["stage"] == "questions"]
+
+
+def test_quotes_take_the_place_of_passages_and_golden_answers_come_with_them(
+    corpus: Path, capfd: pytest.CaptureFixture[str]
+):
+    with ScriptedServer("openai", quoting) as server:
+        path, results = asked_of(corpus, server, SCREENED) / "experiment.toml", Path("results/mine")
+        plainly = path.read_text()
+        wanted = plainly.replace("pool_depth = 5", "pool_depth = 5\nquotes = true\ngolden_answers = true")
+        assert main(["ingest", str(corpus)]) == 0
+        path.write_text(wanted)
+        assert planned_of_questions(corpus, capfd) == [(2, False), (len(QUESTIONS), True)]
+        path.write_text(plainly)
+        assert main(["questions", str(corpus)]) == 0
+        plain = records(results / "queries.jsonl")
+        path.write_text(wanted)
+        asked = len(server.requests)
+        assert planned_of_questions(corpus, capfd) == [(asked + 2, False)]
+        assert main(["questions", str(corpus)]) == 0 and len(server.requests) == asked + 2
+        before, after = contents(results), len(server.requests)
+        (results / "queries.jsonl").unlink()
+        assert main(["questions", str(corpus)]) == 0 and len(server.requests) == after
+        assert contents(results)["queries.jsonl"] == before["queries.jsonl"]
+        assert main(["screen", str(corpus)]) == 0
+    manifest = json.loads((results / "manifests/questions.json").read_text())
+    texts: dict[str, str] = {}
+    for page in records(results / "pages.jsonl"):
+        texts[page["doc"]] = f"{texts[page['doc']]}\n{page['text']}" if page["doc"] in texts else page["text"]
+    for query, whole in zip(records(results / "queries.jsonl"), plain, strict=True):
+        spans, passages = query["metadata"].get("evidence", []), whole["metadata"].get("evidence", [])
+        assert query["metadata"].get("expected_response") == ("By 31." if passages else None)
+        assert [span["grade"] for span in spans] == [2] * len(passages)
+        for n, (span, passage) in enumerate(zip(spans, passages, strict=True), 1):
+            said = texts[span["doc"]][span["start"] : span["end"]]
+            assert span == passage if n == 2 else len(said.split()) == 6
+            assert passage["start"] <= span["start"] < span["end"] <= passage["end"]
+    assert "do not stand in their passage" in manifest["notices"][-1] and manifest["n_failed"] == 0
+    assert manifest["settings"]["questions.quotes"] is True
+    screened = json.loads((results / "screen.json").read_text())
+    assert all(0 < one["evidence_recall"]["value"] <= 1 for one in screened["variants"])
+
+
+def test_requests_for_quotes_that_fail_leave_the_passages_and_are_told(corpus: Path):
+    def answering_all_but_quotes(number: int, body: dict[str, Any]) -> Behaviour:
+        return reply("no.") if schema_of(body) == "Quotes" else all_relevant(number, body)
+
+    with ScriptedServer("openai", answering_all_but_quotes) as server:
+        path = asked_of(corpus, server) / "experiment.toml"
+        path.write_text(path.read_text().replace("pool_depth = 5", "pool_depth = 5\nquotes = true"))
+        assert main(["ingest", str(corpus)]) == 0
+        main(["questions", str(corpus)])
+        asked = [request for request in server.requests if schema_of(request.body) == "Quotes"]
+    manifest = json.loads(Path("results/mine/manifests/questions.json").read_text())
+    assert manifest["n_failed"] == 2 and len(asked) == 4, "each is asked once more"
+    assert "2 of 2 requests for quotes or golden answers failed" in manifest["notices"][-1]
+    passages = {(row["doc"], row["start"], row["end"]) for row in records(Path("results/mine/found.jsonl"))}
+    evidence = [one for q in records(Path("results/mine/queries.jsonl")) for one in q["metadata"].get("evidence", [])]
+    assert evidence and all((one["doc"], one["start"], one["end"]) in passages for one in evidence)

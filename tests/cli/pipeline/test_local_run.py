@@ -30,6 +30,7 @@ from ragassay.models.requests import Request
 from ragassay.prompts import Message
 from ragassay.retrieval.agents.rag import Rewritten
 from ragassay.synth.questions.need_writer import blind_schema, evidence_schema, needs_schema
+from ragassay.synth.questions.quotes import quotes_schema
 from ragassay.synth.questions.write import reply_schema as questions_schema
 
 SETTINGS = f"""
@@ -227,6 +228,9 @@ def test_llama_cpp_takes_the_grammar_of_every_reply_we_ask_for() -> None:
         blind_schema(10),
         evidence_schema(10),
         evidence_schema(10, golden_answers=True),
+        quotes_schema(10, quotes=True, golden_answer=False),
+        quotes_schema(10, quotes=True, golden_answer=True),
+        quotes_schema(10, quotes=False, golden_answer=True),
         Rewritten,
         RelevanceReply,
         pointwise_schema(["relevance", "accuracy", "completeness", "precision"]),
