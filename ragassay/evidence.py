@@ -122,11 +122,14 @@ class Graded(NamedTuple):
     """A query's evidence by grade, each as `merged` leaves it and one piece at least.
 
     relevant: of grade 2, which answers the query; where there is none, of grade 1. at_1: of grade 1, which holds a part
-    of the answer, or 2. Where nobody told grades apart the two are the same.
+    of the answer, or 2. Where nobody told grades apart the two are the same. relevant_pieces, pieces: the same as they
+    were given, each once, overlapping or not.
     """
 
     relevant: Evidence
     at_1: Evidence
+    relevant_pieces: tuple[Span, ...]
+    pieces: tuple[Span, ...]
 
     @classmethod
     def of(cls, pieces: Iterable[tuple[Span, int]]) -> Graded | None:
@@ -134,8 +137,9 @@ class Graded(NamedTuple):
         graded = [(span, grade) for span, grade in pieces if grade > 0]
         if not graded:
             return None
-        at_1 = merged(span for span, _ in graded)
-        return cls(merged(span for span, grade in graded if grade > 1) or at_1, at_1)
+        pieces = tuple(sorted({span for span, _ in graded}))
+        relevant = tuple(sorted({span for span, grade in graded if grade > 1})) or pieces
+        return cls(merged(relevant), merged(pieces), relevant, pieces)
 
 
 def covered(span: Span, pieces: Evidence) -> int:

@@ -158,7 +158,9 @@ class EvidenceValues(NamedTuple):
     is all evidence at rank 1 for every ranking, where theirs is the best order of the passages that there are, which
     would forgive a chunking that spreads the evidence over many.
 
-    rr: 1 by the rank of the first passage that holds a whole piece of the evidence, else 0 (its mean is the MRR).
+    rr: 1 by the rank of the first passage that holds a whole piece of the evidence, or of which half of the characters
+    at least (`JUDGED_FROM`) lie in one, else 0 (its mean is the MRR). A piece is what it was given as, so that two
+    graded passages that overlap are two.
     """
 
     recall: float
@@ -171,8 +173,8 @@ class EvidenceValues(NamedTuple):
 class GradedValues(NamedTuple):
     """One query's values where its evidence has grades, each 0 to 1.
 
-    recall, precision, iou and rr are those of what is relevant; recall_1 and rr_1 those of what has grade 1 or 2 (rr_1:
-    a whole piece of either). ndcg: as of `EvidenceValues`, each character gaining its grade, 1 or 2, the higher where
+    recall, precision, iou and rr are those of what is relevant; recall_1 and rr_1 those of what has grade 1 or 2.
+    ndcg: as of `EvidenceValues`, each character gaining its grade, 1 or 2, the higher where
     two pieces share it. Gains that are the grades themselves are those of Järvelin and Kekäläinen ("Cumulated
     gain-based evaluation of IR techniques", ACM TOIS 20(4), 2002), and of trec_eval; the ideal is all evidence at rank
     1 here too. Where nobody told grades apart all are the values of `EvidenceValues`.
@@ -201,11 +203,15 @@ AT_GRADE_1 = {"evidence_recall_1": "recall_1", "evidence_mrr_1": "rr_1"}
 NOTHING = EvidenceValues(0.0, 0.0, 0.0, 0.0, 0.0)
 
 
-def query_values(pieces: Evidence, handed: Handed) -> EvidenceValues | None:
+JUDGED_FROM = 0.5
+"""The share of a passage's characters that somebody has to have judged so that the passage counts as judged, and that
+have to lie in a piece of evidence so that it has the piece's grade."""
+
+
+def query_values(pieces: Sequence[Span], handed: Handed) -> EvidenceValues | None:
     """The values of one query; None where retrieval failed or a passage's place is not known.
 
-    pieces: as `ragassay.evidence.merged` leaves them, one at least.
-    Raises ValueError without a piece.
+    pieces: as they were given, overlapping or not, one at least. Raises ValueError without a piece.
     """
     if not pieces:
         raise ValueError("a query without evidence has no value")
@@ -214,34 +220,30 @@ def query_values(pieces: Evidence, handed: Handed) -> EvidenceValues | None:
         return None
     if not known:
         return NOTHING
-    gains = list(_newly_covered(pieces, known))
-    covered, total, retrieved = sum(gains), _sum(pieces), _length(known)
+    evidence = merged(pieces)
+    gains = list(_newly_covered(evidence, known))
+    covered, total, retrieved = sum(gains), _sum(evidence), _length(known)
     return EvidenceValues(
         recall=covered / total,
         precision=covered / retrieved,
         iou=covered / (total + retrieved - covered),
         ndcg=sum(gain / log2(at + 2) for at, gain in enumerate(gains) if gain) / total,
-        rr=1 / rank if (rank := _first_whole(pieces, known)) else 0.0,
+        rr=1 / rank if (rank := _first_relevant(pieces, known)) else 0.0,
     )
 
 
 def graded_values(graded: Graded, handed: Handed) -> GradedValues | None:
     """The values of one query by evidence with grades; None as of `query_values`."""
-    relevant, at_1 = graded
-    values = query_values(relevant, handed)
-    more = values if at_1 == relevant else query_values(at_1, handed)
+    values = query_values(graded.relevant_pieces, handed)
+    more = values if graded.pieces == graded.relevant_pieces else query_values(graded.pieces, handed)
     if values is None or more is None:
         return None
     ndcg = values.ndcg
-    if more is not values:
+    if graded.at_1 != graded.relevant:
         # A character of grade 2 stands in both, and so gains twice what one of grade 1 does.
-        once, twice = _sum(at_1), _sum(relevant)
+        once, twice = _sum(graded.at_1), _sum(graded.relevant)
         ndcg = (once * more.ndcg + twice * values.ndcg) / (once + twice)
-    return GradedValues(*values[:3], ndcg, values.rr, more.recall, max(values.rr, more.rr))
-
-
-JUDGED_FROM = 0.5
-"""The share of a passage's characters that somebody has to have judged so that the passage counts as judged."""
+    return GradedValues(*values[:3], ndcg, values.rr, more.recall, more.rr)
 
 
 class Unjudged(NamedTuple):
@@ -337,10 +339,12 @@ def _length(passages: Sequence[Span]) -> int:
     return length
 
 
-def _first_whole(pieces: Evidence, passages: Sequence[Span]) -> int | None:
-    """The rank of the first passage that holds a whole piece."""
-    for rank, (doc, start, end) in enumerate(passages, 1):
-        for other, begin, stop in pieces:
-            if doc == other and start <= begin and stop <= end:
-                return rank
+def _first_relevant(pieces: Sequence[Span], passages: Sequence[Span]) -> int | None:
+    """The rank of the first passage that holds a whole piece, or lies in one by `JUDGED_FROM` of its characters."""
+    for rank, passage in enumerate(passages, 1):
+        enough = JUDGED_FROM * (passage.end - passage.start)
+        if any(
+            (shared := covered(piece, (passage,))) == piece.end - piece.start or shared >= enough for piece in pieces
+        ):
+            return rank
     return None

@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 from support.json_lines import write_lines
 
 from ragassay.errors import InputError
-from ragassay.evidence import Graded, Quotable, Span, find_quote, merged, read_evidence, read_graded, read_judged
+from ragassay.evidence import (
+    Evidence,
+    Graded,
+    Quotable,
+    Span,
+    find_quote,
+    merged,
+    read_evidence,
+    read_graded,
+    read_judged,
+)
 
 TEXT = (
     "The watchdog resets the con-\ntroller unless wdt_reset() is called.\n   A time-out of -1 means “never”; "
@@ -238,9 +248,16 @@ def test_a_piece_within_another_is_part_of_it():
 A1, A2, A3 = Span("avr.pdf", 0, 37), Span("avr.pdf", 24, 50), Span("avr.pdf", 41, 64)
 
 
-def graded(folder: Folder, *given: Any, qrels: str | None = None) -> dict[str, Graded]:
+def graded(folder: Folder, *given: Any, qrels: str | None = None) -> dict[str, tuple[Evidence, ...]]:
     folder.of(*given, qrels=qrels)
-    return read_graded(folder.queries, folder.pages, folder.corpus, folder.qrels if qrels is not None else None)
+    return by_grade(
+        read_graded(folder.queries, folder.pages, folder.corpus, folder.qrels if qrels is not None else None)
+    )
+
+
+def by_grade(found: dict[str, Graded]) -> dict[str, tuple[Evidence, ...]]:
+    """(what is relevant, what has grade 1 or 2) of each query."""
+    return {query: one[:2] for query, one in found.items()}
 
 
 def test_pieces_of_every_form_carry_a_grade_and_without_one_have_the_second(folder: Folder) -> None:
@@ -258,7 +275,7 @@ def test_pieces_of_every_form_carry_a_grade_and_without_one_have_the_second(fold
     assert found["q2"] == ((A1,), (A1,)), "where nothing answers, what holds a part of the answer is relevant"
     assert found["q3"] == ((Span("avr.pdf", 4, 12),), (A1,))
     plain = read_evidence(folder.queries, folder.pages, folder.corpus)
-    assert plain == {query: pieces.relevant for query, pieces in found.items()}
+    assert plain == {query: relevant for query, (relevant, _) in found.items()}
 
 
 @pytest.mark.parametrize(
@@ -294,14 +311,12 @@ def test_what_is_graded_since_joins_unless_it_holds_what_it_was_graded_by(folder
     folder.of([{"passage": "a-2", "grade": 1, "found_by": "bm25"}], None, [{"passage": "a-1"}])
     whole, sides = Span("avr.pdf", 0, 64), [(A1, 2), (A3, 1)]
     deeper = {"q1": [(whole, 1)], "q2": [(whole, 2), *sides], "q3": [(whole, 2)]}
-    found = read_graded(folder.queries, folder.pages, folder.corpus, None, deeper)
+    found = by_grade(read_graded(folder.queries, folder.pages, folder.corpus, None, deeper))
     assert found["q1"] == ((A2,), (A2,)), "a-2 is why the whole has a part of the answer"
     assert found["q2"] == ((A1,), (A1, A3)), "and a-1 why it answers, whichever was graded first"
     assert found["q3"] == ((A1,), (A1,)), "people gave evidence there"
-    assert read_graded(folder.queries, folder.pages, folder.corpus, None, {"q1": [(whole, 2)]})["q1"] == (
-        (whole,),
-        (whole,),
-    )
+    better = read_graded(folder.queries, folder.pages, folder.corpus, None, {"q1": [(whole, 2)]})["q1"]
+    assert better[:2] == ((whole,), (whole,)) and better.pieces == (whole, A2), "as they were given"
 
 
 def test_what_was_judged_is_what_has_a_label_of_anybody(folder: Folder) -> None:
