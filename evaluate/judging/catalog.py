@@ -105,8 +105,6 @@ def _brought(name: str, file: Path) -> type[Evaluator]:
         raise InputError(f"there is no judge named '{plain(name)}'", file=file, remedy=remedy)
     told = f"judge '{plain(name)}' of {brought_by(GROUP, name)}"
     _check_class(theirs, told, file)
-    if theirs.name != name:
-        raise InputError(f"{told} has the name '{plain(theirs.name)}' in its class", file=file, remedy=_SHOWN)
     return theirs
 
 

@@ -41,16 +41,24 @@ def plugin(group: str, name: str, base: type[T]) -> type[T] | None:
     """The class that an installed package brings under this name, which subclasses `base`; None where none does.
 
     group: what it is, such as "judges". Raises InputError where two packages bring one of this name, where it cannot
-    be imported, and where it is no class of that kind.
+    be imported, where it is no class of that kind, and where the class has another name than the entry.
     """
-    entry = _entry(group, name)
-    return None if entry is None else _loaded(group, entry, base)
+    if (entry := _entry(group, name)) is None:
+        return None
+    kind = _loaded(group, entry, base)
+    told = getattr(kind, "name", "") if "name" in base.__annotations__ else name
+    if told != name:
+        raise InputError(
+            f"{_whose(group, entry)} has the name '{plain(str(told))}' in its class",
+            remedy="name it there as in its entry point",
+        )
+    return kind
 
 
 def plugins(group: str, base: type[T]) -> dict[str, type[T]]:
     """All that installed packages bring of a kind, by name, in the order of their names. Raises InputError likewise."""
     names = sorted({entry.name for entry in entry_points(group=f"ragassay.{group}")})
-    return {name: found for name in names if (found := plugin(group, name, base))}
+    return {name: _loaded(group, entry, base) for name in names if (entry := _entry(group, name))}
 
 
 def names_of(group: str) -> list[str]:
@@ -73,7 +81,7 @@ def _entry(group: str, name: str) -> EntryPoint | None:
 
 
 def _loaded(group: str, entry: EntryPoint, base: type[T]) -> type[T]:
-    whose = f"{_kind(group)} '{plain(entry.name)}' of {_package(entry)}"
+    whose = _whose(group, entry)
     try:
         kind = entry.load()
     except (Exception, SystemExit) as error:
@@ -83,6 +91,10 @@ def _loaded(group: str, entry: EntryPoint, base: type[T]) -> type[T]:
             f"{whose}: {plain(entry.value)} is no subclass of {base.__name__}", remedy="mend or uninstall it"
         )
     return kind
+
+
+def _whose(group: str, entry: EntryPoint) -> str:
+    return f"{_kind(group)} '{plain(entry.name)}' of {_package(entry)}"
 
 
 def _package(entry: EntryPoint) -> str:

@@ -34,10 +34,15 @@ _IDS_OF = {"contexts": "passages", "reference_contexts": "reference_passages"}
 
 @dataclass(frozen=True)
 class Column:
-    """A column: which field it becomes, and how its value is read (raises ValueError with what is wrong)."""
+    """A column: which of `FIELDS` it becomes, and how its value is read (raises ValueError with what is wrong)."""
 
     field: str
     read: Callable[[Any], Any]
+
+    def __post_init__(self) -> None:
+        if self.field not in FIELDS:
+            remedy = f"{did_you_mean(self.field, FIELDS)}fields are {listed(sorted(FIELDS))}"
+            raise ValueError(f"a column cannot become '{self.field}'; {remedy}")
 
 
 @dataclass(frozen=True)

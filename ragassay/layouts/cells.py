@@ -15,7 +15,7 @@ from ..files import read_json, read_objects, read_text
 from ..text import csv_text, plain
 
 LISTS = ("goldens", "samples", "examples", "test_cases", "traces", "data")
-"""Where one object holds a data set, the field that has its rows."""
+"""Where one object holds a data set, the fields that may have its rows; a list that is its only field has them, too."""
 
 TABLES = frozenset((".csv", ".tsv", ".tab"))
 _LONGEST_CELL = 10_000_000
@@ -77,17 +77,22 @@ def _is_object_of_list(path: Path) -> bool:
     if path.suffix.lower() != ".json":
         return False
     value = _whole(path)
-    return isinstance(value, dict) and any(isinstance(value.get(name), list) for name in LISTS)
+    return isinstance(value, dict) and list_field(value) is not None
+
+
+def list_field(value: Mapping[str, Any]) -> str | None:
+    """The field of one object that has the rows of a data set, None where none has."""
+    name = next((name for name in LISTS if isinstance(value.get(name), list)), None)
+    only = next(iter(value), None) if len(value) == 1 else None
+    rows = value[only] if only else None
+    return name or (only if isinstance(rows, list) and any(isinstance(row, dict) for row in rows) else None)
 
 
 def _list_of(path: Path) -> Sequence[Any]:
     value = read_json(path)
-    found = (
-        next((value[name] for name in LISTS if isinstance(value.get(name), list)), [])
-        if isinstance(value, dict)
-        else value
-    )
-    return found if isinstance(found, list) else []
+    if isinstance(value, dict) and (name := list_field(value)):
+        value = value[name]
+    return value if isinstance(value, list) else []
 
 
 def table_rows(path: Path, delimiter: str) -> Iterator[Row]:

@@ -91,11 +91,6 @@ def kind_of_ranker(name: str) -> type[Ranker]:
     if ours := _ours().get(name):
         return ours
     if found := plugin("retrievers", name, Ranker):  # type: ignore[type-abstract]
-        if found.name != name:
-            problem = (
-                f"retriever '{plain(name)}' of {brought_by('retrievers', name)} has the name '{plain(found.name)}'"
-            )
-            raise InputError(f"{problem} in its class", remedy="name it there as in its entry point")
         return found
     known = [*_ours(), *names_of("retrievers")]
     remedy = f"{did_you_mean(name, known)}use one of {', '.join(known)}"
@@ -217,7 +212,10 @@ def at_least_kth(scores: npt.NDArray[Any], k: int, margin: float) -> npt.NDArray
 def best_first(
     ids: Sequence[str], scores: npt.NDArray[Any], candidates: npt.NDArray[np.intp], k: int, digits: int
 ) -> Ranking:
-    """The `k` best of `candidates` (positions in `ids`, with `scores` beside them), rounded to `digits`, ties by id."""
+    """The `k` best of `candidates`, scores rounded to `digits`, ties by id.
+
+    candidates: (n,), positions in `ids`; scores: (n,), of the candidates in their order.
+    """
     rounded = np.round(scores, digits)
     if len(candidates) > k:
         kept = rounded >= np.partition(rounded, -k)[-k]

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from ragassay.errors import InputError
 from ragassay.evidence import given_pieces
 from ragassay.files import check_length, read_json, read_qrels, read_text, write_text
-from ragassay.layouts.cells import LISTS, Row, as_list, read_rows, table_rows
+from ragassay.layouts.cells import Row, as_list, list_field, read_rows, table_rows
 from ragassay.queries import original_of
 from ragassay.records import Figure, QuestionsCheck, Record
 from ragassay.text import plain, safe_cell
@@ -215,8 +215,7 @@ def _listed(path: Path, accepted: Sequence[Item]) -> str:
     def kept(values: Sequence[Any]) -> list[Any]:
         return [one for number, one in enumerate(values, 1) if number in rows]
 
-    if isinstance(value, dict):
-        name = next(name for name in LISTS if isinstance(value.get(name), list))
+    if isinstance(value, dict) and (name := list_field(value)):
         value = {**value, name: kept(value[name])}
     else:
         value = kept(value)

@@ -11,6 +11,7 @@ from support.plugin import MODULE, Installed
 from support.plugin import plugin as plugin
 from support.results_folder import experiment
 
+from ragassay import Layout, Measure, Ranker
 from ragassay.errors import InputError
 from ragassay.evaluate.judging.engine.evaluator import Evaluator
 from ragassay.experiment.plugins import brought_by, importable, names_of, own_identity, plugins
@@ -49,6 +50,16 @@ def test_what_is_no_judge_is_said_with_its_package(plugin: Installed, value: str
     plugin.install(judges={"odd": value})
     with pytest.raises(InputError, match=said):
         brought("judges", "odd", Evaluator)
+
+
+@pytest.mark.parametrize(
+    ("group", "base", "value"),
+    [("measures", Measure, "BothFirst"), ("layouts", Layout, "Helpdesk"), ("retrievers", Ranker, "Shortest")],
+)
+def test_an_entry_has_the_name_of_its_class(plugin: Installed, group: str, base: type, value: str):
+    plugin.install(**{group: {"other": f"{MODULE}:{value}"}})
+    with pytest.raises(InputError, match=r"'other' of ragassay-example 1.0 has the name '\w+' in its class; name it"):
+        brought(group, "other", base)
 
 
 def test_the_path_of_modules_and_the_working_folder_are_as_before(tmp_path: Path):

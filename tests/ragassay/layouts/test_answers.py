@@ -12,7 +12,8 @@ from support.plugin import plugin as plugin
 
 from ragassay.cli import main
 from ragassay.errors import InputError
-from ragassay.layouts.answers import layouts, read_given
+from ragassay.layouts.answers import Column, layouts, read_given
+from ragassay.layouts.cells import text
 
 AGENT_EVALUATION = {
     "request_id": "r1",
@@ -329,6 +330,11 @@ def test_another_packages_layout_is_read_by_its_columns_and_by_its_name(plugin, 
     for found in (read_given(path), read_given(path, "helpdesk")):
         assert found.layout == "helpdesk" and found.unused() == []
         assert found.answers[0].fields == {"query_id": "t1", "query": "How?", "answer": "So."}
+
+
+def test_a_column_becomes_a_field_that_there_is():
+    with pytest.raises(ValueError, match="a column cannot become 'anser'; did you mean 'answer'"):
+        Column("anser", text)
 
 
 def test_a_layout_that_nobody_brings_is_said_with_those_that_are_there(plugin, tmp_path: Path):

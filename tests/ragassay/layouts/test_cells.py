@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
-from ragassay.layouts.cells import table_rows
+from ragassay.layouts.cells import read_rows, table_rows
 from ragassay.layouts.traces import nested
 
 
@@ -12,6 +13,17 @@ def test_the_apostrophe_before_what_a_spreadsheet_might_run_is_taken_away(tmp_pa
     path = tmp_path / "answers.csv"
     path.write_text("query,answer\n'=1+1?,'-2\n'quoted',two\n")
     assert [list(row.fields.values()) for row in table_rows(path, ",")] == [["=1+1?", "-2"], ["'quoted'", "two"]]
+
+
+def test_rows_are_in_the_only_list_of_an_object_whatever_its_name(tmp_path: Path):
+    path = tmp_path / "answers.json"
+    for value, rows in (
+        ({"results": [{"query": "Which?"}, {"query": "How?"}]}, [{"query": "Which?"}, {"query": "How?"}]),
+        ({"version": 1, "data": [{"query": "How?"}]}, [{"query": "How?"}]),
+        ({"query": "How?", "contexts": [{"text": "So."}]}, [{"query": "How?", "contexts": [{"text": "So."}]}]),
+    ):
+        path.write_text(json.dumps(value, indent=1))
+        assert [row.fields for row in read_rows(path)] == rows
 
 
 def test_lists_are_in_the_order_of_their_numbers():
