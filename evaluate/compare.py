@@ -56,7 +56,7 @@ from .inputs.findings import Findings, Material, limited, originals_alone, read_
 from .inputs.labels import HIGHEST, by_item
 from .judging.catalog import experiment_evaluators
 from .judging.engine.evaluator import Evaluator, coverage_of, thresholds_of
-from .looks import drawn_of, looked, said
+from .looks import after_stop, drawn_of, looked, said, taken_of
 from .measures.measure import from_labels
 from .ratings.leader import choose, rank_intervals
 from .ratings.win_table import first_shown_wins, flip_rate, win_rate, wins
@@ -94,7 +94,10 @@ def compare(workspace: Workspace) -> StageOutcome:
         results = results.model_copy(update={"perturbed": changed, "problems": (*results.problems, *found)})
     if looks := looked(workspace, results.verdict):
         known = {"looks": looks, "stopped_early": looks[-1].stopped_early}
-        results = results.model_copy(update=known | {"notices": (said(looks), *results.notices)})
+        new = after_stop(looks) if results.corrected else ()
+        notices = (*notices, *new)
+        known |= {"corrected": _noted(results.corrected, new), "notices": (said(looks), *results.notices, *new)}
+        results = results.model_copy(update=known)
     _write_values(workspace.values, basis, rows)
     write_json(workspace.figures, results.dump())
     return StageOutcome(notices=notices, exit_status=LEFT_OUT if findings.unusable else 0, n_records=1)
@@ -358,7 +361,13 @@ def corrected_so_far(workspace: Workspace) -> Corrections | None:
         return None
     findings, experiment = originals_alone(read_findings(workspace)), workspace.experiment
     with helpers_for(findings, experiment) as helpers:
-        return _corrected(basis_of(findings, experiment, Evaluations(), helpers), people)
+        made = _corrected(basis_of(findings, experiment, Evaluations(), helpers), people)
+    drawn = drawn_of(workspace)
+    return _noted(made, after_stop(taken_of(workspace, drawn.plan) if drawn else ()))
+
+
+def _noted(corrected: Corrections | None, new: Sequence[str]) -> Corrections | None:
+    return corrected.model_copy(update={"notes": (*corrected.notes, *new)}) if corrected and new else corrected
 
 
 def _corrected(basis: Basis, labelled: People | None) -> Corrections | None:

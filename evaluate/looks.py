@@ -25,6 +25,7 @@ from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import digest_file, digest_json, read_json, read_records, write_json, write_records
 from ragassay.records import Query, Record, Taken
 
+from .human_labels.sheet import check_of_plan
 from .inputs.clusters import source_clusters
 from .results import Choice
 from .statistics.ladder import FEWEST_SECTIONS, LEVEL
@@ -86,10 +87,12 @@ def _cell(query: Query) -> tuple[str, str]:
 def draw(workspace: Workspace) -> StageOutcome:
     """Write `queries.jsonl`, what is asked up to this look, and `look.json`.
 
-    Raises InputError where the plan has too few sections at its first look.
+    Raises InputError where the plan has too few sections at its first look, and where people's labels are of another
+    test set.
     """
     settings = workspace.experiment.run
     queries = read_records(workspace.planned, Query)
+    check_of_plan(workspace, queries)
     sections = ordered(queries, workspace.experiment.questions.seed)
     if settings.max_queries is not None:
         sections = _at_most(sections, settings.max_queries)
@@ -199,6 +202,16 @@ def said(taken: Sequence[Taken]) -> str:
             f"queries ({saved} saved): after a stop a lead is overstated. More queries would be a new analysis."
         )
     return f"All {last.planned} planned queries are in, after {last.looks} looks."
+
+
+def after_stop(taken: Sequence[Taken]) -> tuple[str, ...]:
+    """What must be said of figures that people's labels correct in a run that has ended; nothing while it goes on."""
+    if not taken or not taken[-1].stopped_early:
+        return ()
+    return (
+        "the run stopped by the judge's own verdicts: what people's labels correct after that is a new analysis, which "
+        "the looks' bound on errors does not cover",
+    )
 
 
 GUESS = 0.10

@@ -39,7 +39,7 @@ def draw_settings(experiment: Experiment) -> dict[str, Any]:
 DRAW = Stage(
     "draw",
     needs=lambda w: [w.planned, w.passages],
-    uses=lambda w: [w.looks],
+    uses=lambda w: [w.looks, w.own_labels, *sorted(w.label_samples.glob("*.jsonl"))],
     settings=draw_settings,
     makes=lambda w: [w.queries, w.look],
     run=_draw,

@@ -13,19 +13,19 @@ import io
 import json
 import os
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import append_line, digest_json, first_problem, naming, read_records, write_records, write_text
-from ragassay.records import Record
+from ragassay.records import Query, Record
 from ragassay.text import plain, safe_cell
 
 from ..inputs.findings import Findings, originals_alone, read_findings
@@ -45,6 +45,7 @@ class Drawn(Record):
     """A line of `label-samples/SHEET.jsonl`: one thing that could be drawn, and whether it was.
 
     probability: of its being drawn for this sheet. swapped: of a game, whether the second agent's answer stands first.
+    planned: in a run that may end early, the digest of the whole test set that it belongs to (`digest_planned`).
     """
 
     item: str
@@ -55,6 +56,11 @@ class Drawn(Record):
     probability: float
     drawn: bool
     swapped: bool = False
+    planned: str | None = None
+
+    def dump(self) -> dict[str, Any]:
+        """As of every record; `planned` only where it is known."""
+        return self.model_dump(mode="json", exclude={"planned"} if self.planned is None else None)
 
     @property
     def key(self) -> Key:
@@ -100,11 +106,16 @@ def draw_into(
 
     Of perturbed queries nothing is drawn. criteria: of answers; default: all of the experiment's. Gives the file and
     how many things are on it. Raises InputError where nothing can be labelled, or this sheet was drawn before.
+
+    Of a run that may end early, what no sheet could draw yet is drawn from alone, as long as there is any: each look
+    has a sample of its own, whose probabilities hang on no other's.
     """
     known, experiment = known_items(workspace), workspace.experiment
     asked, depth = criteria or experiment.judge.criteria, experiment.retrieval.k
     findings = originals_alone(read_findings(workspace, read=read_records))
-    sheet = draw_sheet(findings, asked, depth, n=n, seed=seed, kinds=kinds, known=known)
+    planned = digest_planned(workspace)
+    before = {row.key for path in sample_files(workspace) for row in read_records(path, Drawn)} if planned else ()
+    sheet = draw_sheet(findings, asked, depth, n=n, seed=seed, kinds=kinds, known=known, before=before, planned=planned)
     path = out or workspace.corpus / f"label-sheet-{sheet.id}.csv"
     write_sheet(workspace, sheet, path)
     return path, len(sheet.rows)
@@ -135,12 +146,17 @@ def draw_sheet(
     seed: int,
     kinds: Sequence[Kind] = KINDS,
     known: Iterable[Key] = (),
+    before: Collection[Key] = (),
+    planned: str | None = None,
 ) -> Sheet:
     """A sheet of about `n` labels. What is `known` already keeps its probability and is not asked again.
 
-    Raises InputError where nothing can be labelled.
+    before: what sheets before could draw, which this one leaves alone unless there is nothing else. planned: as of
+    `Drawn`. Raises InputError where nothing can be labelled.
     """
-    frame = draw_frame(findings, criteria, k, n=n, seed=seed, kinds=kinds)
+    frame = draw_frame(findings, criteria, k, n=n, seed=seed, kinds=kinds, before=before)
+    if planned is not None:
+        frame = tuple(row.model_copy(update={"planned": planned}) for row in frame)
     labelled = set(known)
     asked = sorted((row for row in frame if row.drawn and row.key not in labelled), key=reading_order(seed))
     questions, rows = {query.id: query.text for query in findings.material.queries}, []
@@ -162,18 +178,58 @@ def _texts(row: Drawn, findings: Findings) -> tuple[str, str]:
 
 
 def draw_frame(
-    findings: Findings, criteria: Sequence[str], k: int, *, n: int, seed: int, kinds: Sequence[Kind] = KINDS
+    findings: Findings,
+    criteria: Sequence[str],
+    k: int,
+    *,
+    n: int,
+    seed: int,
+    kinds: Sequence[Kind] = KINDS,
+    before: Collection[Key] = (),
 ) -> tuple[Drawn, ...]:
     """Everything of these kinds that can be labelled, about `n` things of it drawn, each with its probability.
 
-    Raises InputError where there is nothing.
+    before: what is left out as long as there is anything else. Raises InputError where there is nothing.
     """
     found = verdicts(findings.games)
     there: dict[Kind, list[Unit]] = {kind: units(findings, found, criteria, k, kind) for kind in kinds}
+    if before:
+        new = {kind: [unit for unit in some if not set(unit.items) & set(before)] for kind, some in there.items()}
+        there = new if any(new.values()) else there
     chosen = numbers(there, n)
     if not chosen:
         raise InputError("there is nothing to label yet", remedy="run `ragassay judge` first")
     return tuple(row for kind in KINDS if kind in chosen for row in _frame(draw(there[kind], chosen[kind], seed), seed))
+
+
+def digest_planned(workspace: Workspace) -> str | None:
+    """Of the ids and texts of the whole test set of a run that may end early; None where no such run left the queries
+    that there are."""
+    if not workspace.planned.exists() or not workspace.queries.exists():
+        return None
+    planned = read_records(workspace.planned, Query)
+    asked = {(query.id, query.text) for query in read_records(workspace.queries, Query)}
+    return _digest(planned) if asked <= {(query.id, query.text) for query in planned} else None
+
+
+def _digest(planned: Sequence[Query]) -> str:
+    return digest_json(sorted([query.id, query.text] for query in planned))[:16]
+
+
+def check_of_plan(workspace: Workspace, planned: Sequence[Query]) -> None:
+    """Raises InputError where people's labels, or the sheets that drew them, are of another test set than this one."""
+    ids, digest = {query.id for query in planned}, _digest(planned)
+    remedy = "move labels.csv and label-samples elsewhere, or go back to the questions that they are of"
+    for path in sample_files(workspace):
+        for row in read_records(path, Drawn):
+            if row.query not in ids or row.planned not in (None, digest):
+                raise InputError(
+                    "was drawn from another test set than the one that is planned", file=path, remedy=remedy
+                )
+    if strange := sorted({row.query for row in _labels(workspace)} - ids):
+        more = f" and {len(strange) - 1} more" if len(strange) > 1 else ""
+        said = f"labels the query '{plain(strange[0])}'{more}, which the planned test set does not have"
+        raise InputError(said, file=workspace.own_labels, remedy=remedy)
 
 
 def draw_share(

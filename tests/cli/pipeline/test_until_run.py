@@ -186,6 +186,55 @@ def repeats_of(results: Path) -> list[dict[str, Any]]:
     return records(results / "repeats.jsonl")
 
 
+def sheet(corpus: Path, capsys: pytest.CaptureFixture[str]) -> tuple[Path, list[dict[str, Any]]]:
+    """A sheet of games, and the lines of what it could draw."""
+    capsys.readouterr()
+    assert main(["label-sheet", str(corpus), "--kind", "games", "--n", "8"]) == 0
+    out = Path(capsys.readouterr().out.split(": ")[0])
+    return out, records(corpus / "label-samples" / f"{out.stem.removeprefix('label-sheet-')}.jsonl")
+
+
+def test_people_label_a_sample_of_each_look_and_correcting_after_a_stop_is_a_new_analysis(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Interrupted while the second look of eight is judged, when ten games are; twenty are at its end."""
+    corpus = own_folder(tmp_path, monkeypatch)
+    results = corpus.parent / "results" / "mine"
+    with ScriptedServer("openai", killing(110)) as server:
+        make(corpus, server)
+        assert main(["run", str(corpus), "--until", "best"]) == 130
+        first, drawn_first = sheet(corpus, capsys)
+        assert main(["run", str(corpus), "--until", "best"]) == 0
+        second, drawn_second = sheet(corpus, capsys)
+        asked = [{row["query"] for row in rows} for rows in (drawn_first, drawn_second)]
+        assert [len(one) for one in asked] == [10, 10] and not asked[0] & asked[1]
+        assert {row["planned"] for row in (*drawn_first, *drawn_second)} == {drawn_first[0]["planned"]}
+        assert all(sum(row["drawn"] for row in rows) == 8 for rows in (drawn_first, drawn_second))
+        said = "what people's labels correct after that is a new analysis"
+        assert said not in (results / "results.json").read_text()
+        for out in (first, second):
+            out.write_bytes(out.read_bytes().replace(b",\r\n", b",1\r\n"))
+            assert main(["label-sheet", str(corpus), "--take", str(out), "--who", "ann"]) == 0
+        n_asked = len(server.requests)
+        assert main(["run", str(corpus), "--until", "best"]) == 0
+        figures = json.loads((results / "results.json").read_text())
+        assert len(server.requests) == n_asked and figures["corrected"]["n_labels"] == 16
+        assert said in figures["corrected"]["notes"][-1] and said in figures["notices"][-1]
+
+        (corpus / "questions.txt").write_text("".join(f"Where is register S{n}?\n" for n in range(N)))
+        capsys.readouterr()
+        assert main(["run", str(corpus), "--until", "best"]) == 2
+        assert "was drawn from another test set than the one that is planned" in capsys.readouterr().err
+        for path in (corpus / "label-samples").iterdir():
+            path.unlink()
+        (corpus / "questions.txt").write_text("".join(f"What does register R{n} do?\n" for n in range(20)))
+        (corpus / "labels.csv").write_text("who,when,query,subject,criterion,label\nann,,gone,good:bad,game,1\n")
+        assert main(["run", str(corpus), "--until", "best"]) == 2
+        told = " ".join(capsys.readouterr().err.split())
+        assert "labels the query 'gone', which the planned test set does not have" in told
+        assert len(server.requests) == n_asked, "before anything is paid for"
+
+
 def test_what_a_stage_has_cost_counts_once_towards_the_limit_however_often_it_looks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
