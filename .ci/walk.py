@@ -1,7 +1,7 @@
 """The way from PDFs to a report, walked as a new user does, with the command given: `python walk.py RAGASSAY …`.
 
-Without a model, with a server by its address, and with a key. Every stop on the way must be one sentence that names the
-next step, and nothing may be asked of a model before the last of them.
+Without a model, with a server by its address, with a key, with one's own questions in a table. Every stop on the way
+must be one sentence that names the next step, and nothing may be asked of a model before the last of them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,20 @@ class Walk:
         """Status 0, and this on stdout."""
         status, stdout, stderr = self.do(*arguments)
         assert status == 0 and says in stdout, (status, stdout, stderr)
+
+    def serves(self, name: str) -> None:
+        """The comparison is there in a browser, at the address that is printed."""
+        command = [*self.command, "serve", name, "--port", "0"]
+        with subprocess.Popen(
+            command, cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, text=True
+        ) as done:
+            try:
+                assert done.stdout is not None
+                address = next(found[0] for line in done.stdout if (found := re.search(r"http://\S+", line)))
+                with urllib.request.urlopen(address, timeout=60) as page:  # noqa: S310 - our own server's
+                    assert page.status == 200 and b"hybrid-rag" in page.read()
+            finally:
+                done.terminate()
 
 
 def answer(number: int, body: dict[str, Any]) -> Behaviour:
@@ -124,6 +139,21 @@ def with_a_key(walk: Walk, server: ScriptedServer) -> None:
     assert b"sk-of-the-walk" not in written
 
 
+def with_own_questions(walk: Walk, server: ScriptedServer) -> None:
+    """Fifty questions in a table with German headings, two PDFs: six variants compared after three commands."""
+    rows = [f"{n};Wofür ist Register R{n}?;Für {n}" for n in range(1, 51)]
+    (walk.folder / "Fragen.csv").write_text("\n".join(["Nr.;Frage;Erwartete Antwort", *rows]) + "\n", encoding="utf-8")
+    documents = ("manual.pdf", "more.pdf", "--questions", "Fragen.csv")
+    walk.goes_on("new", "own", *documents, "--base-url", server.base_url, says="50 questions from the column 'Frage'")
+    walk.goes_on("plan", "own", says="expected answers from 'Erwartete Antwort', ids from 'Nr.'")
+    assert not server.requests, "something was asked by a plan"
+    to_the_report(walk, "own", server)
+    results = walk.folder / "results/own"
+    agents = {path.stem for path in (results / "answers").glob("*.jsonl")}
+    walk.serves("own")
+    assert len(agents) == 6 and len((results / "queries.jsonl").read_text().splitlines()) == 50, agents
+
+
 def to_the_report(walk: Walk, name: str, server: ScriptedServer) -> None:
     """The report is there, and a second run asks nothing."""
     status, stdout, stderr = walk.do("run", name)
@@ -134,15 +164,20 @@ def to_the_report(walk: Walk, name: str, server: ScriptedServer) -> None:
 
 
 def main(command: list[str]) -> None:
-    """Walk the three ways in a folder of their own."""
+    """Walk the ways in a folder of their own."""
     with tempfile.TemporaryDirectory() as folder:
         make_pdf(Path(folder) / "manual.pdf", [page(number) for number in range(1, 9)])
+        make_pdf(Path(folder) / "more.pdf", [page(number) for number in range(9, 13)])
         without_a_model(Walk(command, Path(folder)))
         with ScriptedServer("openai", answer) as server:
             with_a_server(Walk(command, Path(folder)), server)
         with ScriptedServer("openai", answer) as server:
             with_a_key(Walk(command, Path(folder)), server)
-    sys.stdout.write("walk: from PDFs to a report, by a server and with a key, every stop one sentence\n")
+        with ScriptedServer("openai", answer) as server:
+            with_own_questions(Walk(command, Path(folder)), server)
+    sys.stdout.write(
+        "walk: from PDFs to a report, by a server, with a key, with own questions; every stop one sentence\n"
+    )
 
 
 main(sys.argv[1:])

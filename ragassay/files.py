@@ -169,14 +169,14 @@ _SHORTEST = min(LONGEST.values())
 """Bytes that a line must have before a text in it can be too long."""
 
 
-def check_length(text: str | None, what: str, file: Path, line: int) -> None:
+def check_length(text: str | None, what: str, file: Path, line: int | None) -> None:
     """Raises InputError where the text of a query, an answer or a passage (`what`) is longer than LONGEST."""
     if text is not None and len(text) > LONGEST[what]:
         problem = f"the {what} is {len(text):,} characters long, and at most {LONGEST[what]:,} are taken"
         raise InputError(problem, file=file, line=line, remedy="shorten it or leave it out")
 
 
-def check_record(record: BaseModel, file: Path, line: int) -> None:
+def check_record(record: BaseModel, file: Path, line: int | None) -> None:
     """`check_length` of a record that is a query, an answer or a passage."""
     if isinstance(record, Answer):
         check_length(record.answer, "answer", file, line)

@@ -15,6 +15,7 @@ from ragassay.experiment.settings import Experiment
 from ragassay.experiment.tables import QuestionsSettings
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_json, write_records
+from ragassay.layouts.questions import question_file
 from ragassay.prompts import Prompt
 from ragassay.queries import Edit, id_of_rejected, originals
 from ragassay.records import Found, LedgerRow, Query, QuestionsCheck, Rejected, Section
@@ -185,10 +186,9 @@ def make_questions(
 
 def _own(workspace: Workspace) -> tuple[list[Query], list[str]]:
     """The user's queries, whose evidence is looked up before a model is asked, and what is to be said of them."""
-    own = workspace.experiment.questions.source == "own"
-    queries = read_test_set(workspace.own_queries, workspace.expert_questions, own=own)
+    queries, told = list((read := read_test_set(workspace)).queries), [read.told] if read.told else []
     if not workspace.own_queries.exists():
-        return queries, same_text(queries)
+        return queries, [*told, *same_text(queries)]
     read_evidence(workspace.own_queries, workspace.pages, workspace.passages)
     return queries, [*same_text(originals(queries)), *in_several_places(workspace.own_queries, workspace.pages)]
 
@@ -449,8 +449,8 @@ def _notices(
     if len(experts) < settings.few_shot:
         few = f"{workspace.expert_questions} has {len(experts)} questions"
         notices.append(f"{few}, fewer than few_shot = {settings.few_shot}: all of them are in every prompt")
-    if settings.source == "synthetic" and workspace.own_queries.exists():
-        notices.append(f'{workspace.own_queries} is not used: set questions.source = "own" or "both" to use it')
+    if settings.source == "synthetic" and (own := question_file(workspace.corpus)):
+        notices.append(f'{own} is not used: set questions.source = "own" or "both" to use it')
     return [*notices, *made.notices]
 
 

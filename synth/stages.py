@@ -20,6 +20,7 @@ from ragassay.experiment.stage import (
     mean_passage_tokens,
 )
 from ragassay.experiment.workspace import StageOutcome, Workspace, read_passages
+from ragassay.layouts.questions import NAME, SUFFIXES
 from ragassay.progress import counter
 
 from .questions import DEFAULT_PROMPT, GOLDEN_PROMPT, PROMPTS, QUOTES_PROMPT, ROLES_PROMPT, STEPS
@@ -62,6 +63,8 @@ def questions_settings(experiment: Experiment) -> dict[str, Any]:
         values |= {f"retrieval.{name}": getattr(experiment.retrieval, name) for name in FOUND_BY}
         values |= _other_vectors(experiment) if embeds(experiment) else {"retrieval.embedding": None}
         values |= {"questions.quotes": True} if values.pop("questions.quotes") else {}
+    if not experiment.questions.columns:
+        del values["questions.columns"]
     return values | {"corpus.language": experiment.corpus.language}
 
 
@@ -123,6 +126,10 @@ def decided_by_people(workspace: Workspace) -> list[Path]:
     return [workspace.question_edits] if workspace.question_edits.exists() else []
 
 
+def _tables_of_questions(workspace: Workspace) -> list[Path]:
+    return [path for suffix in SUFFIXES if (path := workspace.corpus / f"{NAME}{suffix}").exists()]
+
+
 def _writes_roles(experiment: Experiment) -> bool:
     return chooses(experiment) and experiment.questions.roles == "corpus"
 
@@ -182,7 +189,7 @@ def _check_questions(workspace: Workspace) -> Iterator[Check]:
 
     settings = workspace.experiment.questions
     if settings.source != "synthetic":
-        yield partial(read_test_set, workspace.own_queries, workspace.expert_questions, own=settings.source == "own")
+        yield partial(read_test_set, workspace)
     if settings.source != "own":
         yield partial(read_expert_questions, workspace.expert_questions, needed=settings.few_shot > 0)
         yield from (partial(read_keep, path) for path in own_files(workspace, settings.keep))
@@ -264,7 +271,7 @@ QUESTIONS = Stage(
     "questions",
     needs=lambda w: [w.sections, *([w.passages] if chooses(w.experiment) or looks_in_corpus(w.experiment) else [])],
     uses=lambda w: [
-        *(w.expert_questions, w.own_queries, *questions_prompts(w), *decided_by_people(w)),
+        *(w.expert_questions, w.own_queries, *_tables_of_questions(w), *questions_prompts(w), *decided_by_people(w)),
         *own_files(w, w.experiment.questions.keep),
     ],
     settings=questions_settings,

@@ -150,8 +150,7 @@ def _own_queries(workspace: Workspace) -> Sequence[Query]:
     if workspace.experiment.questions.source == "synthetic":
         return ()
     try:
-        own = workspace.experiment.questions.source == "own"
-        return read_test_set(workspace.own_queries, workspace.expert_questions, own=own)
+        return read_test_set(workspace).queries
     except InputError:  # said by another check
         return ()
 

@@ -1,5 +1,5 @@
-"""`ragassay new CORPUS a.pdf b.md …`, a corpus folder with a commented experiment.toml for models in reach or named;
-and `ragassay model fetch`.
+"""`ragassay new CORPUS a.pdf b.md …`, a corpus folder with a commented experiment.toml for models in reach or named,
+and questions of one's own; and `ragassay model fetch`.
 """
 
 from __future__ import annotations
@@ -154,6 +154,19 @@ def add_new(verb: argparse.ArgumentParser) -> None:
         metavar="DOCUMENT",
         help="to copy into it: PDF, .md, .txt, .html, .docx",
     )
+    verb.add_argument(
+        "--questions",
+        type=path_of,
+        metavar="FILE",
+        help="your own, which are then the test set: .txt (one a line), .csv, .tsv, .xlsx, .json or .jsonl",
+    )
+    verb.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        metavar="WHAT=HEADING",
+        help="which column is the question, answer, id or role, where its heading does not tell: question=Frage",
+    )
     verb.add_argument("--model", metavar="MODEL", help="use this model (provider:name) for everything")
     verb.add_argument(
         "--base-url", metavar="URL", help="the address of the models' server, such as http://127.0.0.1:8000/v1"
@@ -161,30 +174,74 @@ def add_new(verb: argparse.ArgumentParser) -> None:
 
 
 def run_new(options: argparse.Namespace) -> int:
-    """Make the folder; status 2, and nothing made, where it exists, a document is none or no model is in reach."""
+    """Make the folder; status 2, and nothing made, where it exists, a document or the file of questions cannot be read
+    or no model is in reach.
+    """
     from ragassay.files import write_text
 
     corpus: Path = options.corpus
     if corpus.exists() and any(corpus.iterdir() if corpus.is_dir() else [corpus]):
         raise InputError("is there already", file=corpus, remedy="name a new folder")
     _check_documents(options.documents)
+    own = _own_questions(options.questions, options.column)
     chosen = choose_models(options.model, options.base_url)
-    text, why_not_all = _experiment(chosen, _kinds(options.documents))
+    text, why_not_all = _experiment(chosen, _kinds(options.documents), own)
     corpus.mkdir(parents=True, exist_ok=True)
     for document in options.documents:
         shutil.copyfile(document, corpus / _name(document))
     write_text(corpus / "experiment.toml", text)
-    write_text(corpus / "questions.txt", _QUESTIONS)
+    if own:
+        shutil.copyfile(options.questions, corpus / own.name)
+    else:
+        write_text(corpus / "questions.txt", _QUESTIONS)
     what = "documents" if set(_kinds(options.documents)) - {"pdf"} else "PDFs"
-    print(f"{plain(str(corpus))}: {len(options.documents)} {what}, experiment.toml, questions.txt")
+    name = own.name if own else "questions.txt"
+    print(f"{plain(str(corpus))}: {len(options.documents)} {what}, experiment.toml, {name}")
+    if own:
+        print(own.told)
     print(plain(f"models: {', '.join(sorted({*chosen.writers, chosen.answer, chosen.judge}))} ({chosen.remark})"))
     if why_not_all:
         print(plain(f"retrievers: bm25 alone, as {why_not_all}"))
     for obstacle in _obstacles(corpus):
         print(plain(f"before a run: {obstacle}"))
-    then = f"`ragassay plan {shlex.quote(str(corpus))}`"
-    print(plain(f"next: write the experts' questions into {corpus / 'questions.txt'}, then {then}"))
+    write = "" if own else f"write the experts' questions into {corpus / 'questions.txt'}, then "
+    print(plain(f"next: {write}`ragassay plan {shlex.quote(str(corpus))}`"))
     return 0
+
+
+@dataclass(frozen=True)
+class _Own:
+    """Questions of one's own: the file's name in the corpus folder, which column is what, and how they were read."""
+
+    name: str
+    columns: dict[str, str]
+    told: str
+
+
+def _own_questions(path: Path | None, columns: list[str]) -> _Own | None:
+    """What `--questions` and `--column` name, read as a run will read it."""
+    from ragassay.layouts.questions import HEADINGS, SUFFIXES, read_questions
+    from ragassay.synth.questions.own import read_expert_questions, read_own_queries
+
+    told = dict(one.split("=", 1) for one in columns if "=" in one)
+    if wrong := [one for one in columns if one.partition("=")[0] not in HEADINGS or not one.partition("=")[2]]:
+        problem = f"--column {plain(wrong[0])} is not WHAT=HEADING"
+        raise InputError(problem, remedy=f"write --column question=HEADING; there are {listed([*HEADINGS])}")
+    if path is None:
+        if columns:
+            raise InputError("--column goes with --questions", remedy="name the file")
+        return None
+    suffix = path.suffix.lower()
+    if suffix in {".txt", ""} or path.name == "queries.jsonl":
+        if columns:
+            raise InputError("--column goes with a table or objects", file=path, remedy="leave it out")
+        beir = path.name == "queries.jsonl"
+        n = len(read_own_queries(path) if beir else read_expert_questions(path))
+        name = path.name if beir else "questions.txt"
+        return _Own(name, {}, f"{name}: {n:,} question{'s' * (n != 1)}")
+    if suffix not in SUFFIXES:
+        raise InputError("is no file of questions", file=path, remedy=f"its name ends in .txt, {', '.join(SUFFIXES)}")
+    return _Own(f"questions{suffix}", told, read_questions(path, told).told)
 
 
 def _check_documents(documents: list[Path]) -> None:
@@ -219,7 +276,7 @@ def _name(document: Path) -> str:
     return name if kind_of(name) else f"{name}.pdf"
 
 
-def _experiment(chosen: Chosen, kinds: list[str]) -> tuple[str, str | None]:
+def _experiment(chosen: Chosen, kinds: list[str], own: _Own | None) -> tuple[str, str | None]:
     """The text of experiment.toml, and why not every retriever is in it."""
     from ragassay.experiment.settings import RetrievalSettings
 
@@ -230,6 +287,10 @@ def _experiment(chosen: Chosen, kinds: list[str]) -> tuple[str, str | None]:
     text = template.substitute(
         remark=plain(chosen.remark),
         kinds=json.dumps(kinds),
+        source=_toml("own" if own else "synthetic"),
+        columns=f"{{ {', '.join(f'{what} = {_toml(name)}' for what, name in own.columns.items())} }}"
+        if own and own.columns
+        else "{}",
         quota=quota,
         retrievers=json.dumps(retrievers),
         embedding=_toml(embedding),

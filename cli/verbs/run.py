@@ -116,6 +116,13 @@ def _planned(workspace: Workspace, options: argparse.Namespace) -> tuple[list[Ro
     return make_plan(workspace, ReplyCache(workspace.replies, recorded))
 
 
+def _own_questions(workspace: Workspace) -> str:
+    """How a table of the user's own questions is read; empty where there is none."""
+    from ragassay.synth.questions.own import read_test_set
+
+    return "" if workspace.experiment.questions.source == "synthetic" else plain(read_test_set(workspace).told)
+
+
 def _print(rows: Sequence[Row], pace: Pace, workspace: Workspace) -> None:
     from ragassay.evaluate.stages import JUDGE
 
@@ -123,6 +130,7 @@ def _print(rows: Sequence[Row], pace: Pace, workspace: Workspace) -> None:
 
     more = [_ways(workspace)] if any(row.stage == JUDGE.name and row.calls > row.from_cache for row in rows) else []
     more += [_by_evaluator(workspace)] if workspace.experiment.evaluates else []
+    more += [told] if (told := _own_questions(workspace)) else []
     if workspace.experiment.run.until:
         from ragassay.evaluate.looks import forecast
 

@@ -66,15 +66,19 @@ def filled_tokens(prompt: Prompt) -> int:
 
 def count_queries(workspace: Workspace) -> int:
     """How many there are, or will be."""
-    from ..files import read_records, read_text
+    from ..files import read_objects, read_records, read_text
+    from ..layouts.questions import question_file, read_questions
     from ..records import Query
 
     questions, most = workspace.experiment.questions, workspace.experiment.run.max_queries
     if workspace.test_set.exists():
         n = len(read_records(workspace.test_set, Query))
         return min(n, most) if most and workspace.experiment.run.until else n
-    own = len(read_records(workspace.own_queries, Query)) if workspace.own_queries.exists() else 0
-    if questions.source == "own" and not own and workspace.expert_questions.exists():
+    own, path = 0, question_file(workspace.corpus)
+    if path is not None:
+        beir = path == workspace.own_queries
+        own = len(list(read_objects(path)) if beir else read_questions(path, questions.columns).queries)
+    elif workspace.expert_questions.exists():
         lines = read_text(workspace.expert_questions).split("\n")
         own = sum(bool(line.strip()) and not line.lstrip().startswith("#") for line in lines)
     written = sum(questions.quota.values())

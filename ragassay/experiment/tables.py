@@ -268,8 +268,9 @@ KINDS = {
 
 
 class QuestionsSettings(Table):
-    """`[questions]`. kinds: share of the questions by kind; blind: share written from the need without the text; keep:
-    a file of the corpus folder with the ids of questions that are taken first.
+    """`[questions]`. columns: "question", "answer", "id" or "role" to its heading in a table of the user's own; kinds:
+    share of the questions by kind; blind: share written from the need without the text; keep: a file of the corpus
+    folder with the ids of questions that are taken first.
 
     roles: who asks, or "corpus" where a model is to say it. evidence: where it is looked for, in a written question's
     own section by its writer, or in all passages, those of any question, by the judge of [judge]; pool_depth: how many
@@ -277,6 +278,7 @@ class QuestionsSettings(Table):
     """
 
     source: Literal["synthetic", "own", "both"] = "synthetic"
+    columns: dict[Literal["question", "answer", "id", "role"], Annotated[str, Field(min_length=1)]] = Field({})
     style: Literal["need", "passage"] = "need"
     sections: int = Field(24, ge=1)
     per_section: int = Field(10, ge=1, le=50)

@@ -1,4 +1,4 @@
-"""Rows of anybody's files (JSON Lines, a JSON list or an object with one, CSV or TSV), and what their cells hold."""
+"""Rows of anybody's files (JSON Lines, a JSON list or an object with one, CSV, TSV, XLSX), and what cells hold."""
 
 from __future__ import annotations
 
@@ -6,19 +6,23 @@ import ast
 import csv
 import io
 import json
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import InputError
+from ..errors import InputError, MissingExtra
 from ..files import read_json, read_objects, read_text
 from ..text import csv_text, plain
 
 LISTS = ("goldens", "samples", "examples", "test_cases", "traces", "data")
 """Where one object holds a data set, the fields that may have its rows; a list that is its only field has them, too."""
 
-TABLES = frozenset((".csv", ".tsv", ".tab"))
+WORKBOOK = ".xlsx"
+TABLES = frozenset((".csv", ".tsv", ".tab", WORKBOOK))
 _LONGEST_CELL = 10_000_000
+_MOST_UNPACKED_BYTES = 300_000_000
 
 
 class Row(NamedTuple):
@@ -35,13 +39,13 @@ class Row(NamedTuple):
 
 
 def read_rows(path: Path, remedy: str | None = None) -> Iterator[Row]:
-    """Every row: `.csv`, `.tsv` and `.tab` are tables, `.json` may be one list, anything else is JSON Lines.
+    """Every row: `.csv`, `.tsv`, `.tab` and `.xlsx` are tables, `.json` may be one list, anything else is JSON Lines.
 
     remedy: what to say of an item that is no object. Raises InputError with the line, where there is one.
     """
     suffix = path.suffix.lower()
     if suffix in TABLES:
-        yield from table_rows(path, "," if suffix == ".csv" else "\t")
+        yield from table_rows(path)
     elif (suffix == ".json" and read_text(path).lstrip()[:1] == "[") or _is_object_of_list(path):
         for number, value in enumerate(_list_of(path), 1):
             if not isinstance(value, dict):
@@ -54,7 +58,7 @@ def read_rows(path: Path, remedy: str | None = None) -> Iterator[Row]:
 
 def header_of(path: Path) -> list[str]:
     """The names in the first line of a table; empty where there is none."""
-    return next((cells for _, cells in _cells(path, "," if path.suffix.lower() == ".csv" else "\t")), [])
+    return next((cells for _, cells in _cells(path)), [])
 
 
 def _objects(path: Path) -> Iterator[tuple[int | None, dict[str, Any]]]:
@@ -95,12 +99,12 @@ def _list_of(path: Path) -> Sequence[Any]:
     return value if isinstance(value, list) else []
 
 
-def table_rows(path: Path, delimiter: str) -> Iterator[Row]:
+def table_rows(path: Path) -> Iterator[Row]:
     """The rows of a table with a header, blank ones left out. Raises InputError with the line.
 
     An apostrophe before what a spreadsheet might run is taken away (`text.csv_text`).
     """
-    rows = _cells(path, delimiter)
+    rows = _cells(path)
     first, header = next(rows, (1, []))
     if twice := [name for name in header if name and header.count(name) > 1]:
         raise InputError(f"has two columns '{plain(twice[0])}'", file=path, line=first)
@@ -110,14 +114,23 @@ def table_rows(path: Path, delimiter: str) -> Iterator[Row]:
         yield Row(number, line, dict(zip(header, map(csv_text, cells), strict=True)))
 
 
-def _cells(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _cells(path: Path) -> Iterator[tuple[int, list[str]]]:
     """(line on which the row begins, cells) of each row that is not blank; the first is the header, stripped."""
+    header = True
+    for line, cells in _sheet(path) if path.suffix.lower() == WORKBOOK else _written(path):
+        if any(cell.strip() for cell in cells):
+            yield line, [cell.strip() for cell in cells] if header else cells
+            header = False
+
+
+def _written(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a table that is text, with commas, semicolons (as spreadsheets write it in some languages) or tabs."""
     csv.field_size_limit(_LONGEST_CELL)
     text = read_text(path)
     first = text.split("\n", 1)[0]
-    semicolons = delimiter == "," and ";" in first and "," not in first
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=";" if semicolons else delimiter, strict=True)
-    header = True
+    semicolons = ";" in first and "," not in first
+    delimiter = "\t" if path.suffix.lower() in {".tsv", ".tab"} else ";" if semicolons else ","
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     while True:
         line = reader.line_num + 1
         try:
@@ -126,9 +139,46 @@ def _cells(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
             raise InputError(f"is not CSV ({error})", file=path, line=line) from None
         if cells is None:
             return
-        if any(cell.strip() for cell in cells):
-            yield line, [cell.strip() for cell in cells] if header else cells
-            header = False
+        yield line, cells
+
+
+def _sheet(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a workbook's first sheet, as wide as its header where nothing stands beyond it.
+
+    Raises InputError where it is no workbook or unpacks to too much, MissingExtra without openpyxl.
+    """
+    try:
+        from openpyxl import load_workbook
+    except ImportError:
+        raise MissingExtra("a workbook (.xlsx)", "excel") from None
+    remedy = "save it as .xlsx without a password, or as .csv in UTF-8"
+    try:
+        with zipfile.ZipFile(path) as archive:
+            unpacked = sum(one.file_size for one in archive.infolist())
+        if unpacked > _MOST_UNPACKED_BYTES:
+            raise InputError(f"unpacks to {unpacked / 1e6:,.0f} MB", file=path, remedy="divide it, or save it as .csv")
+        book = load_workbook(path, read_only=True, data_only=True)
+        rows = [[_cell(value) for value in row] for row in book.worksheets[0].iter_rows(values_only=True)]
+        book.close()
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror or error})", file=path) from None
+    except InputError:
+        raise
+    except Exception as error:  # noqa: BLE001 - openpyxl lets through what its parsers raise
+        raise InputError(f"is no workbook ({type(error).__name__})", file=path, remedy=remedy) from None
+    ends = [max((place for place, cell in enumerate(row, 1) if cell.strip()), default=0) for row in rows]
+    width = next(filter(None, ends), 0)
+    for number, (row, end) in enumerate(zip(rows, ends, strict=True), 1):
+        yield number, (row + [""] * width)[: max(width, end)]
+
+
+def _cell(value: object) -> str:
+    """A cell as it would be written; numbers that are whole as such, dates as ISO 8601 has them."""
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return value.isoformat() if isinstance(value, date) else str(value)
 
 
 Context = dict[str, Any]

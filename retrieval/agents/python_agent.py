@@ -19,6 +19,7 @@ from ragassay.experiment.plugins import importable, said
 from ragassay.experiment.variant_settings import AgentSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import digest_json, json_line, naming, write_text
+from ragassay.layouts.questions import question_file
 from ragassay.progress import NoProgress, Progress
 from ragassay.records import Answer, Passage, Query
 from ragassay.text import plain
@@ -155,7 +156,7 @@ def check_own_agent(agent: AgentSettings, workspace: Workspace, *, run_code: boo
     elif not (workspace.corpus / str(agent.path)).exists():
         own = workspace.experiment.questions.source == "own"
         if own or workspace.queries.exists():
-            queries = workspace.own_queries if own else workspace.queries
+            queries = (question_file(workspace.corpus) if own else None) or workspace.queries
             remedy = f"answer the queries of {queries} with it and put the answers there"
             file = workspace.corpus / str(agent.path)
             raise InputError(f"agent '{agent.name}' has no answers yet", file=file, remedy=remedy)

@@ -164,7 +164,7 @@ def write_accepted(path: Path, sheet: Path, out: Path) -> tuple[int, int]:
 
 def _accepted(items: Sequence[Item], sheet: Path) -> list[Item]:
     found: dict[int, bool] = {}
-    for _, line, cells in table_rows(sheet, ","):
+    for _, line, cells in table_rows(sheet):
         missing = next((name for name in ("id", "row", "verdict") if name not in cells), None)
         if missing:
             raise InputError(f"has no column {missing}", file=sheet, remedy="give the sheet that check --out wrote")

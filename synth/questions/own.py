@@ -1,20 +1,20 @@
-"""Questions that people bring: `questions.txt` of experts, and `queries.jsonl` (BEIR), a test set of the user's own.
+"""Questions that people bring: `questions.txt` of experts, and a test set of the user's own in `queries.jsonl` (BEIR),
+or in a table or a JSON file named `questions` (ragassay/layouts/questions.py).
 
 The experts' are examples for the models that write; the user's own stand instead of or beside synthetic ones.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import ValidationError
-
 from ragassay.errors import InputError
 from ragassay.evidence import given_pieces
-from ragassay.files import check_record, digest_bytes, first_problem, json_line, read_objects, read_text
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_objects, read_text
+from ragassay.layouts.questions import Questions, checked, made_id, question_file, read_questions
 from ragassay.records import Query
 from ragassay.text import plain, same_words
 
@@ -64,34 +64,36 @@ def _expert_question(line: str, path: Path, number: int) -> ExpertQuestion:
     return ExpertQuestion(columns[-1], columns[0] if len(columns) == 2 else "", number)
 
 
-def read_test_set(queries: Path, questions: Path, *, own: bool) -> list[Query]:
-    """The user's `queries.jsonl`; where there is none, and the test set is all their `own`, `questions.txt`.
+def read_test_set(workspace: Workspace) -> Questions:
+    """The user's own questions: `queries.jsonl`, or `questions.csv` or one of its like, or else those of the experts.
 
-    Of its lines the ids are `q-` and the first ten digits of the text's SHA-256. Raises InputError as both readers do.
+    What is told is empty for a file whose fields leave nothing to guess. Raises InputError as the readers do, and
+    where two files could be meant.
     """
-    if own and questions.exists() and not queries.exists():
-        asked = read_expert_questions(questions)
-        role = [{"role": one.role} if one.role else {} for one in asked]
-        ids = [f"q-{digest_bytes(one.text.encode())[:10]}" for one in asked]
-        return [Query(id=id, text=one.text, metadata=told) for id, one, told in zip(ids, asked, role, strict=True)]
-    return read_own_queries(queries)
-
-
-_ID = re.compile(r"[A-Za-z0-9._-]+")
+    path = question_file(workspace.corpus)
+    if path is None and not workspace.expert_questions.exists():
+        remedy = (
+            "put them there, or as questions.csv, .xlsx, .json or .jsonl, or one a line into questions.txt; or set "
+            'questions.source = "synthetic"'
+        )
+        raise InputError("there are no questions of your own", file=workspace.own_queries, remedy=remedy)
+    if path is None:
+        asked = read_expert_questions(workspace.expert_questions)
+        told = [{"role": one.role} if one.role else {} for one in asked]
+        made = (Query(id=made_id(one.text), text=one.text, metadata=who) for one, who in zip(asked, told, strict=True))
+        return Questions(tuple(made), "")
+    if path != workspace.own_queries:
+        return read_questions(path, workspace.experiment.questions.columns)
+    return Questions(tuple(read_own_queries(path)), "")
 
 
 def read_own_queries(path: Path) -> list[Query]:
     """The user's queries in the file's order; fields that are not ours are carried along in `metadata`.
 
-    Raises InputError with the line: no such file, no query, not a query, an id that is used twice or cannot stand in a
-    TREC file, a text that is blank or not Unicode, or evidence in none of its forms.
+    The id of one that has none is made of its text. Raises InputError with the line: no such file, no query, not a
+    query, an id that is used twice or cannot stand in a TREC file, a text that is blank or not Unicode, or evidence in
+    none of its forms.
     """
-    if not path.exists():
-        remedy = (
-            'put queries in BEIR\'s layout there, or with source = "own" questions into questions.txt, one a line, '
-            'or set questions.source = "synthetic"'
-        )
-        raise InputError("there are no queries", file=path, remedy=remedy)
     lines: dict[str, int] = {}
     queries = []
     for number, value in read_objects(path):
@@ -120,19 +122,7 @@ def same_text(queries: Sequence[Query]) -> list[str]:
 
 
 def _own_query(value: dict[str, object], path: Path, line: int) -> Query:
-    try:
-        query = Query.model_validate(value)
-        json_line(value).encode()
-    except ValidationError as error:
-        raise InputError(first_problem(error), file=path, line=line) from None
-    except ValueError:
-        raise InputError("has NaN or half of a surrogate pair in it", file=path, line=line) from None
-    check_record(query, path, line)
+    query = checked(value, path, line)
     given_pieces(value, path, line)
-    if not query.text.strip():
-        raise InputError("text: is blank", file=path, line=line)
-    if not _ID.fullmatch(query.id):
-        remedy = "use letters, digits, dot, underscore and hyphen"
-        raise InputError(f"the id '{plain(query.id)}' cannot be used", file=path, line=line, remedy=remedy)
     others = {key: other for key, other in value.items() if key not in {"_id", "id", "text", "metadata"}}
     return query.model_copy(update={"metadata": {**others, **query.metadata}})

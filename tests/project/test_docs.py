@@ -230,7 +230,7 @@ def run_ragassay(arguments: list[str], folder: Path, base_url: str) -> None:
 
 def test_the_query_shown_is_one(tmp_path: Path):
     path = tmp_path / "queries.jsonl"
-    path.write_text("".join(blocks(PAGES["docs/your-own-documents.md"], "json")))
+    path.write_text("".join(blocks(PAGES["docs/your-own-questions.md"], "json")))
     (query,) = read_own_queries(path)
     assert query.metadata["expected_response"] == "By calling sei()."
 

@@ -91,3 +91,41 @@ def test_documents_of_every_kind_are_taken_and_named(capsys: pytest.CaptureFixtu
     assert load_experiment(Path("mine/experiment.toml")).ingest.kinds == ("markdown", "pdf")
     assert main(["ingest", "mine"]) == 0
     assert {row["doc"] for row in records(Path("results/mine/pages.jsonl"))} == {"a.pdf", "b.md"}
+
+
+def test_own_questions_are_the_test_set(capsys: pytest.CaptureFixture[str]):
+    Path("Fragen.CSV").write_text("Nr;Was;Antwort\n1;Warum?;Darum\n", encoding="utf-8")
+    named = ["new", "mine", "a.pdf", "--model", "file:m", "--questions", "Fragen.CSV", "--column"]
+    assert main([*named, "question=Was"]) == 0
+    questions = load_experiment(Path("mine/experiment.toml")).questions
+    assert (questions.source, questions.columns) == ("own", {"question": "Was"})
+    assert Path("mine/questions.csv").read_bytes() == Path("Fragen.CSV").read_bytes()
+    assert not Path("mine/questions.txt").exists()
+    said = "1 question from the column 'Was', expected answers from 'Antwort', ids from 'Nr'"
+    assert said in capsys.readouterr().out
+    settings = Path("mine/experiment.toml")
+    settings.write_text(settings.read_text().replace("k = 5 ", "k = 1 "))
+    assert main(["plan", "mine"]) == 0 and said in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--questions", "gone.csv"], "gone.csv: there is no such file"),
+        (["--questions", "q.csv"], "q.csv:1: has 'Was', and none of them is known to hold questions"),
+        (["--questions", "q.csv", "--column", "Was"], "--column Was is not WHAT=HEADING"),
+        (["--questions", "q.csv", "--column", "question=Wie"], "has no column 'Wie' (question)"),
+        (["--column", "question=Was"], "--column goes with --questions"),
+        (["--questions", "a.pdf"], "a.pdf: is no file of questions"),
+        (["--questions", "q.txt"], "q.txt: has no question"),
+        (["--questions", "q.txt", "--column", "question=Was"], "--column goes with a table or objects"),
+    ],
+)
+def test_questions_that_cannot_be_read_are_said_and_nothing_is_made(
+    options: list[str], says: str, capsys: pytest.CaptureFixture[str]
+):
+    Path("q.csv").write_text("Was\nWarum?\n")
+    Path("q.txt").write_text("# nothing yet\n")
+    assert main(["new", "mine", "a.pdf", "--model", "file:m", *options]) == 2
+    err = capsys.readouterr().err
+    assert says in err and err.count("\n") == 1 and not Path("mine").exists()

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from ragassay.layouts.cells import read_rows, table_rows
+from ragassay.layouts.cells import read_rows
 from ragassay.layouts.traces import nested
 
 
 def test_the_apostrophe_before_what_a_spreadsheet_might_run_is_taken_away(tmp_path: Path):
     path = tmp_path / "answers.csv"
     path.write_text("query,answer\n'=1+1?,'-2\n'quoted',two\n")
-    assert [list(row.fields.values()) for row in table_rows(path, ",")] == [["=1+1?", "-2"], ["'quoted'", "two"]]
+    assert [list(row.fields.values()) for row in read_rows(path)] == [["=1+1?", "-2"], ["'quoted'", "two"]]
 
 
 def test_rows_are_in_the_only_list_of_an_object_whatever_its_name(tmp_path: Path):

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
 import pytest
+from support.results_folder import experiment, results_folder
 
 from ragassay.errors import InputError
-from ragassay.synth.questions.own import ExpertQuestion, read_expert_questions, read_own_queries, same_text
+from ragassay.synth.questions.own import (
+    ExpertQuestion,
+    read_expert_questions,
+    read_own_queries,
+    read_test_set,
+    same_text,
+)
 
 # Lines of SciFact's queries.jsonl (BEIR), the second one's metadata shortened.
 SCIFACT = """\
@@ -41,11 +49,11 @@ def test_fields_of_others_are_carried_along(tmp_path: Path) -> None:
         ('{"_id": "a", "text": "x", "metadata": {"evidence": [{"page": 3}]}}', 1, "evidence 1: has 'page'"),
         ('{"_id": "a", "text": "x", "evidence": "page 3"}', 1, "evidence is not a list"),
         ('{"_id": "a", "text": ""}', 1, "text"),
-        ('{"_id": "a", "text": "\\ud800"}', 1, "unicode"),
+        ('{"_id": "a", "text": "\\ud800"}', 1, "surrogate"),
         ('{"_id": "a", "text": "x", "metadata": {"n": "\\ud800"}}', 1, "surrogate"),
         ('{"_id": "a", "text": "x", "metadata": {"n": NaN}}', 1, "NaN"),
         ('{"_id": 7, "text": "x"}', 1, "_id"),
-        ('\n{"text": "x"}', 2, "_id"),
+        ('\n{"query": "x"}', 2, "_id"),
         (
             '{"_id": "a", "text": "x"}\n' + json.dumps({"_id": "b", "text": "x" * 100_001}),
             2,
@@ -76,8 +84,29 @@ def test_queries_of_one_text_are_named(tmp_path: Path) -> None:
 
 
 def test_no_file_is_an_error_that_says_the_ways_out(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"questions\.source"):
-        read_own_queries(tmp_path / "queries.jsonl")
+    with pytest.raises(InputError, match=r"questions\.csv.*questions\.source"):
+        read_test_set(results_folder(tmp_path, experiment()))
+
+
+def test_the_test_set_is_the_file_that_is_there_or_the_experts_questions(tmp_path: Path) -> None:
+    workspace = results_folder(tmp_path, experiment(questions={"columns": {"question": "Was"}}))
+    workspace.expert_questions.write_text("rep\tWhat is R?\nWhy?\n")
+    found = read_test_set(workspace)
+    assert [(query.text, query.metadata) for query in found.queries] == [("What is R?", {"role": "rep"}), ("Why?", {})]
+    (workspace.corpus / "questions.csv").write_text("Was,Frage\nWarum?,nein\n")
+    assert [query.text for query in read_test_set(workspace).queries] == ["Warum?"]
+    workspace.own_queries.write_text(SCIFACT)
+    with pytest.raises(InputError, match="as well"):
+        read_test_set(workspace)
+    (workspace.corpus / "questions.csv").unlink()
+    assert [query.id for query in read_test_set(workspace).queries] == ["0", "2"]
+
+
+def test_an_id_that_is_not_there_is_made_of_the_text(tmp_path: Path) -> None:
+    path = tmp_path / "queries.jsonl"
+    path.write_text('{"text": "Why?"}\n')
+    digest = hashlib.sha256(b"Why?").hexdigest()
+    assert [query.id for query in read_own_queries(path)] == [f"q-{digest[:10]}"]
 
 
 def _write(folder: Path, data: str | bytes) -> Path:

@@ -1,0 +1,225 @@
+"""Questions in anybody's file: one a line, a table (CSV, TSV, XLSX), JSON or JSON Lines, under whatever headings.
+
+What its columns are is told by `[questions] columns`, or guessed from their headings and said in a sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from ..errors import InputError
+from ..files import check_record, digest_bytes, first_problem, json_line
+from ..records import Query
+from ..text import did_you_mean, listed, plain
+from .cells import Row, header_of, read_rows, text
+
+NAME = "questions"
+SUFFIXES = (".csv", ".tsv", ".xlsx", ".json", ".jsonl")
+
+HEADINGS: Mapping[str, tuple[str, ...]] = {
+    "question": (
+        *("question", "questions", "query", "text", "user input", "input", "prompt", "question text", "query text"),
+        *("frage", "fragen", "anfrage", "pregunta", "pergunta", "domanda", "vraag", "fråga", "spørgsmål", "pytanie"),
+        *("вопрос", "问题", "質問", "질문"),
+    ),
+    "answer": (
+        *("expected response", "expected answer", "reference answer", "reference", "ground truth", "golden answer"),
+        *("gold answer", "gold", "correct answer", "ideal answer", "expected output", "expected", "answer", "answers"),
+        *("antwort", "erwartete antwort", "musterantwort", "réponse", "respuesta", "resposta", "risposta", "antwoord"),
+        *("svar", "odpowiedź", "ответ", "答案", "回答", "답변"),
+    ),
+    "id": ("id", "query id", "question id", "qid", "nr", "no", "number", "nummer", "numéro", "número"),
+    "role": ("role", "asked by", "persona", "rolle", "rôle", "rol", "ruolo", "papel"),
+}
+"""What a column may be, and the headings by which it is known, in small letters; the first that is there is taken."""
+
+_ID = re.compile(r"[A-Za-z0-9._-]+")
+"""What can stand as a query's id in a TREC file."""
+
+_OURS = frozenset(
+    ("evidence", "section", "sections", "model", "kind", "blind", "shared_words", "edited_from", "rejected_for")
+)
+"""Fields of a query's metadata that ragassay writes: a column of such a name is carried along as `column NAME`."""
+
+
+class Questions(NamedTuple):
+    """The questions of a file, in its order, and a sentence on what its columns were taken for."""
+
+    queries: tuple[Query, ...]
+    told: str
+
+
+def question_file(corpus: Path) -> Path | None:
+    """The file of the corpus folder that holds the user's own test set: `queries.jsonl` (BEIR), or `questions` with
+    one of the SUFFIXES; None where there is none of them. Raises InputError where there are two.
+    """
+    names = ("queries.jsonl", *(f"{NAME}{suffix}" for suffix in SUFFIXES))
+    found = [path for name in names if (path := corpus / name).exists()]
+    if len(found) > 1:
+        raise InputError(f"there is {found[1].name} as well", file=found[0], remedy="keep the one that counts")
+    return found[0] if found else None
+
+
+def read_questions(path: Path, columns: Mapping[str, str]) -> Questions:
+    """The questions, with `metadata.expected_response`, `metadata.role` and the other columns where they are filled.
+
+    columns: "question", "answer", "id" or "role" to the heading that has it; the rest is guessed (`HEADINGS`). An id
+    that is not there, or guessed and not usable for all, is `q-` and the first ten digits of the text's SHA-256. Raises
+    InputError, with the line: no column of questions, a heading that is not there, a question or an id that cannot be
+    used, and what `read_rows` refuses.
+    """
+    rows = list(read_rows(path, 'write an object a question: {"question": …}'))
+    headings = list(dict.fromkeys(name for row in rows for name in row.fields)) or header_of(path)
+    taken = _taken(headings, columns, path)
+    if not rows:
+        raise InputError("has no question", file=path, remedy="write one a row, below the headings")
+    ids = _ids(rows, taken.get("id"), "id" in columns, path)
+    if ids is None and "id" in taken:
+        del taken["id"]
+    texts = [_text(row, taken["question"], path) for row in rows]
+    others = [name for name in headings if name not in taken.values()]
+    queries = [
+        checked({"_id": id, "text": asked, "metadata": _metadata(row, taken, others, path)}, path, row.line, row.place)
+        for row, asked, id in zip(rows, texts, ids or _made_ids(texts), strict=True)
+    ]
+    return Questions(tuple(queries), _told(path, len(queries), taken, others))
+
+
+def checked(value: Mapping[str, Any], path: Path, line: int | None, place: str = "") -> Query:
+    """The query of an object as `queries.jsonl` has them, with an id made of its text where it has none.
+
+    place: what a message begins with where there is no line. Raises InputError: it is no query, its text is blank, too
+    long or not Unicode, its id cannot stand in a TREC file.
+    """
+    if isinstance(asked := value.get("text"), str) and value.get("_id", value.get("id")) is None:
+        value = {**value, "_id": made_id(asked)}
+    try:
+        json_line(value).encode()
+        query = Query.model_validate(value)
+    except ValidationError as error:
+        raise InputError(f"{place}{first_problem(error)}", file=path, line=line) from None
+    except ValueError:
+        raise InputError(f"{place}has NaN or half of a surrogate pair in it", file=path, line=line) from None
+    check_record(query, path, line)
+    if not query.text.strip():
+        raise InputError(f"{place}text: is blank", file=path, line=line)
+    if not _ID.fullmatch(query.id):
+        remedy = "use letters, digits, dot, underscore and hyphen"
+        raise InputError(f"{place}the id '{plain(query.id)}' cannot be used", file=path, line=line, remedy=remedy)
+    return query
+
+
+def made_id(asked: str) -> str:
+    """The id of a question that has none."""
+    return f"q-{digest_bytes(asked.encode('utf-8', 'surrogatepass'))[:10]}"
+
+
+def _made_ids(texts: Sequence[str]) -> list[str]:
+    """One for each, those of a text that stood before with -2, -3, … behind."""
+    seen: Counter[str] = Counter()
+    ids = []
+    for asked in texts:
+        seen[asked] += 1
+        ids.append(made_id(asked) + (f"-{seen[asked]}" if seen[asked] > 1 else ""))
+    return ids
+
+
+def _taken(headings: Sequence[str], columns: Mapping[str, str], path: Path) -> dict[str, str]:
+    """What each heading is taken for."""
+    taken = {}
+    for what, heading in columns.items():
+        if heading not in headings:
+            there = f"{did_you_mean(heading, headings)}there are {listed([plain(name) for name in headings])}"
+            raise InputError(f"has no column '{plain(heading)}' ({what})", file=path, line=1, remedy=there)
+        taken[what] = heading
+    plainly = {_plainly(name): name for name in reversed(headings)}
+    for what, names in HEADINGS.items():
+        found = next((plainly[name] for name in names if name in plainly), None)
+        if what not in taken and found is not None and found not in taken.values():
+            taken[what] = found
+    if "question" not in taken:
+        has = f"has {listed([repr(plain(name)) for name in headings[:12]])}" if headings else "has no column"
+        remedy = (
+            "say which does, with --column question=HEADING of `ragassay new`, or with columns = { question = "
+            '"HEADING" } under [questions]'
+        )
+        raise InputError(f"{has}, and none of them is known to hold questions", file=path, line=1, remedy=remedy)
+    return taken
+
+
+def _plainly(heading: str) -> str:
+    return " ".join(re.sub(r"[\W_]+", " ", re.sub(r"([a-z])([A-Z])", r"\1 \2", heading)).casefold().split())
+
+
+def _text(row: Row, heading: str, path: Path) -> str:
+    value = row.fields.get(heading)
+    try:
+        asked = text(value).strip() if value is not None else ""
+    except ValueError:
+        raise InputError(f"{row.place}{plain(heading)}: is not a text", file=path, line=row.line) from None
+    if not asked:
+        remedy = "write it, or take the row out"
+        raise InputError(f"{row.place}{plain(heading)}: there is no question", file=path, line=row.line, remedy=remedy)
+    return asked
+
+
+def _ids(rows: Sequence[Row], heading: str | None, told: bool, path: Path) -> list[str] | None:
+    """Those of the column; None where there is none, or where it was guessed and not each has one of its own."""
+    if heading is None:
+        return None
+    ids: dict[str, int | None] = {}
+    for row in rows:
+        value = row.fields.get(heading)
+        id = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
+        if _ID.fullmatch(id) and id not in ids:
+            ids[id] = row.line
+        elif told:
+            problem = f"the id '{plain(id)}' is used twice" if id in ids else f"the id '{plain(id)}' cannot be used"
+            remedy = (
+                "use each once, of letters, digits, dot, underscore and hyphen; or leave the column out of `columns`"
+            )
+            raise InputError(f"{row.place}{problem}", file=path, line=row.line, remedy=remedy)
+        else:
+            return None
+    return list(ids)
+
+
+def _metadata(row: Row, taken: Mapping[str, str], others: Sequence[str], path: Path) -> dict[str, Any]:
+    whole = row.fields.get("metadata")
+    given = row.fields.get("evidence") or (whole.get("evidence") if isinstance(whole, dict) else None)
+    if given and not isinstance(given, str):
+        remedy = 'name the file queries.jsonl, one {"_id": …, "text": …, "metadata": {"evidence": […]}} a line'
+        raise InputError(f"{row.place}evidence is read from queries.jsonl", file=path, line=row.line, remedy=remedy)
+    metadata = {}
+    for what, name in (("answer", "expected_response"), ("role", "role")):
+        if what in taken and (value := row.fields.get(taken[what])) not in (None, ""):
+            try:
+                metadata[name] = text(value).strip()
+            except ValueError:
+                problem = f"{row.place}{plain(taken[what])}: is not a text"
+                raise InputError(problem, file=path, line=row.line) from None
+    for name in others:
+        value = row.fields.get(name)
+        if name == "metadata" and isinstance(value, dict):
+            metadata = {**value, **metadata}
+        elif name and value not in (None, ""):
+            metadata.setdefault(f"column {name}" if name in _OURS else name, value)
+    return {name: value for name, value in metadata.items() if value != ""}
+
+
+def _told(path: Path, n: int, taken: Mapping[str, str], others: Sequence[str]) -> str:
+    """`questions.csv: 50 questions from the column 'Frage', expected answers from 'Antwort'; ids are made; …`."""
+    said = [f"{n:,} question{'s' * (n != 1)} from the column '{plain(taken['question'])}'"]
+    said += [f"expected answers from '{plain(taken['answer'])}'"] if "answer" in taken else []
+    said += [f"roles from '{plain(taken['role'])}'"] if "role" in taken else []
+    said += [f"ids from '{plain(taken['id'])}'"] if "id" in taken else ["ids made from the texts"]
+    carried = [f"'{plain(name)}'" for name in others if name]
+    more = [f"{len(carried) - 8} more"] if len(carried) > 8 else []
+    along = f"; carried along: {listed([*carried[:8], *more])}" if carried else ""
+    return f"{path.name}: {', '.join(said)}{along}"

@@ -1,0 +1,165 @@
+"""Questions in anybody's tables and JSON: what their columns are taken for, what is said of it, what is refused."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from openpyxl import Workbook
+
+from ragassay.errors import InputError
+from ragassay.layouts.questions import SUFFIXES, question_file, read_questions
+
+HEADINGS = ("Nr.", "Frage", "Erwartete Antwort", "Abteilung")
+ROWS = (
+    ("1", "Wie lange dauert die Garantie?", "Zwei Jahre; mit Karte drei.", "Vertrieb"),
+    ("2", 'Was heißt "Karte"?', "", "Service"),
+    ("3", "Wer liefert\nErsatzteile?", "Die Firma", ""),
+)
+
+
+def written(path: Path, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Path:
+    """The same rows in the layout of the file's name."""
+    if path.suffix == ".xlsx":
+        book = Workbook()
+        for row in (headings, *rows):
+            book.active.append([int(cell) if cell.isdecimal() else cell or None for cell in row])
+        book.save(path)
+    elif path.suffix in {".csv", ".tsv"}:
+        with path.open("w", encoding="utf-8-sig", newline="") as file:
+            csv.writer(file, delimiter=";" if path.suffix == ".csv" else "\t").writerows([headings, *rows])
+    else:
+        objects = [dict(zip(headings, row, strict=True)) for row in rows]
+        lines = "\n".join(map(json.dumps, objects))
+        path.write_text(json.dumps({"data": objects}, indent=1) if path.suffix == ".json" else lines)
+    return path
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_table_with_german_headings_is_read_in_every_layout(tmp_path: Path, suffix: str):
+    found = read_questions(written(tmp_path / f"questions{suffix}", HEADINGS, ROWS), {})
+    assert [(query.id, query.text) for query in found.queries] == [(row[0], row[1]) for row in ROWS]
+    assert [query.metadata for query in found.queries] == [
+        {"expected_response": "Zwei Jahre; mit Karte drei.", "Abteilung": "Vertrieb"},
+        {"Abteilung": "Service"},
+        {"expected_response": "Die Firma"},
+    ]
+    assert found.told == (
+        f"questions{suffix}: 3 questions from the column 'Frage', expected answers from 'Erwartete Antwort', "
+        "ids from 'Nr.'; carried along: 'Abteilung'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("headings", "question", "answer"),
+    [
+        (("question", "answer"), "question", "answer"),
+        (("user_input", "reference", "answer"), "user_input", "reference"),
+        (("Text", "ground_truth"), "Text", "ground_truth"),
+        (("userInput", "expectedOutput"), "userInput", "expectedOutput"),
+        (("PREGUNTA", "Respuesta"), "PREGUNTA", "Respuesta"),
+    ],
+)
+def test_headings_of_other_tools_and_languages_are_known(
+    tmp_path: Path, headings: tuple[str, ...], question: str, answer: str
+):
+    path = written(tmp_path / "questions.csv", headings, [[f"a {name}" for name in headings]])
+    (query,) = read_questions(path, {}).queries
+    assert (query.text, query.metadata["expected_response"]) == (f"a {question}", f"a {answer}")
+
+
+def test_what_is_told_wins_over_what_is_guessed(tmp_path: Path):
+    path = written(tmp_path / "questions.csv", ("question", "Frage", "Kenn"), [("the topic", "Warum?", "a-1")])
+    (query,) = read_questions(path, {"question": "Frage", "id": "Kenn"}).queries
+    assert (query.id, query.text, query.metadata) == ("a-1", "Warum?", {"question": "the topic"})
+
+
+def test_ids_are_made_where_those_of_a_guessed_column_are_not_one_each(tmp_path: Path):
+    rows = [("1", "Warum?"), ("1", "Wann?"), ("2", "Warum?")]
+    queries = read_questions(written(tmp_path / "questions.csv", ("Nr", "Frage"), rows), {}).queries
+    assert len({query.id for query in queries}) == 3 and queries[2].id == f"{queries[0].id}-2"
+    assert [query.metadata for query in queries] == [{"Nr": "1"}, {"Nr": "1"}, {"Nr": "2"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "line", "words"),
+    [
+        ("Thema,Was\na,b\n", {}, 1, "'Thema' and 'Was', and none of them is known to hold questions"),
+        ("Frage\n", {}, None, "has no question"),
+        ("", {}, 1, "no column"),
+        ("Frage,x\n,1\n", {}, 2, "Frage: there is no question"),
+        ("Frage\na\nb,c\n", {}, 3, "has 2 cells"),
+        ("Frage,Was\na,b\n", {"question": "Wass"}, 1, "did you mean 'Was'"),
+        ("Frage,K\na,x y\n", {"id": "K"}, 2, "'x y' cannot be used"),
+        ("Frage,K\na,x\nb,x\n", {"id": "K"}, 3, "'x' is used twice"),
+        ("Frage,Frage\na,b\n", {}, 1, "two columns 'Frage'"),
+        ("Frage\n" + "x" * 100_001 + "\n", {}, 2, "at most 100,000"),
+        ("Frage\n\x00\n", {}, 2, "binary"),
+    ],
+)
+def test_a_table_that_cannot_be_used_is_said_with_its_line(
+    tmp_path: Path, text: str, columns: dict[str, str], line: int | None, words: str
+):
+    path = tmp_path / "questions.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=words) as caught:
+        read_questions(path, columns)
+    assert (caught.value.file, caught.value.line) == (path, line) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('[{"question": "a"}, {"question": 1.5}]', "item 2: question: is not a text"),
+        ('[{"question": "a", "metadata": {"evidence": [{}]}}]', "item 1: evidence is read from queries.jsonl"),
+        ('[{"question": "a", "n": NaN}]', "item 1: has NaN"),
+        ('[{"question": "\\ud800"}]', "item 1: has NaN or half of a surrogate"),
+        ('["a"]', "item 1 is not a JSON object"),
+    ],
+)
+def test_json_that_cannot_be_used_is_said_with_its_item(tmp_path: Path, text: str, words: str):
+    path = tmp_path / "questions.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=words):
+        read_questions(path, {})
+
+
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04 no archive", b"Frage\nWarum?\n"])
+def test_what_is_no_workbook_is_one_sentence(tmp_path: Path, data: bytes):
+    path = tmp_path / "questions.xlsx"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="is no workbook") as caught:
+        read_questions(path, {})
+    assert "save it as .xlsx" in str(caught.value)
+
+
+def test_a_column_that_has_a_name_of_ours_is_set_apart(tmp_path: Path):
+    path = written(tmp_path / "questions.csv", ("Frage", "evidence", "kind"), [("Warum?", "Seite 3", "schwer")])
+    assert read_questions(path, {}).queries[0].metadata == {"column evidence": "Seite 3", "column kind": "schwer"}
+
+
+def test_of_two_files_neither_is_taken(tmp_path: Path):
+    assert question_file(tmp_path) is None
+    for name in ("queries.jsonl", "questions.csv"):
+        (tmp_path / name).write_text("")
+    with pytest.raises(InputError, match=r"there is questions\.csv as well"):
+        question_file(tmp_path)
+
+
+CELL = st.text(st.characters(codec="utf-8", exclude_characters="\x00\r"), min_size=1).map(
+    lambda text: text.strip(" '\n")
+)
+CELL = CELL.map(str.strip).filter(bool)  # an apostrophe before what a spreadsheet might run is its own mark
+
+
+@given(st.lists(st.tuples(CELL, CELL), min_size=1, max_size=5), st.sampled_from([".csv", ".tsv", ".json", ".jsonl"]))
+def test_no_text_is_changed_by_marks_quotes_and_newlines(tmp_path_factory, rows: list[tuple[str, str]], suffix: str):
+    path = written(tmp_path_factory.mktemp("rows") / f"questions{suffix}", ("question", "note"), rows)
+    queries = read_questions(path, {}).queries
+    assert [query.text for query in queries] == [text for text, _ in rows]
+    assert [query.metadata["note"] for query in queries] == [note for _, note in rows]
