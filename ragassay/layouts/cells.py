@@ -124,7 +124,7 @@ def _cells(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _written(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a table that is text, with commas, semicolons (as spreadsheets write it in some languages) or tabs."""
+    """The rows of a table that is text, with commas, semicolons (as some languages have it) or tabs."""
     csv.field_size_limit(_LONGEST_CELL)
     text = read_text(path)
     first = text.split("\n", 1)[0]
