@@ -6,8 +6,11 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import pairwise
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,8 +19,8 @@ import numpy.typing as npt
 from pydantic import ValidationError
 
 from ragassay.calls.served import Failed as Failed
-from ragassay.errors import InputError
-from ragassay.experiment.plugins import brought_by, classes_in, names_of, plugin
+from ragassay.errors import InputError, RagassayError
+from ragassay.experiment.plugins import brought_by, classes_in, names_of, plugin, said
 from ragassay.files import check_record, first_problem
 from ragassay.records import Passage
 from ragassay.text import did_you_mean, plain
@@ -56,7 +59,8 @@ class Material:
         """The ranker of that kind over these passages, made once. Raises InputError where it cannot be."""
         if name not in self.made:
             kind = kind_of_ranker(name)
-            self.made[name] = kind.over(replace(self, settings={**kind.settings, **self.settings}))
+            mine = replace(self, settings={**kind.settings, **self.settings})
+            self.made[name] = kind.over(mine) if name in _ours() else _Brought(name, kind, mine)
         return self.made[name]
 
 
@@ -84,6 +88,47 @@ class Ranker(ABC):
     @abstractmethod
     def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
         """The `k` best passages for each query, or fewer where fewer were found."""
+
+
+class _Brought(Ranker):
+    """Another package's. Raises InputError where it fails, and for rankings that it gives which are none."""
+
+    def __init__(self, name: str, kind: type[Ranker], material: Material) -> None:
+        self._whose = f"retriever '{plain(name)}' of {brought_by('retrievers', name)}"
+        self._ids = frozenset(material.ids)
+        with self._failing():
+            self._ranker = kind.over(material)
+
+    def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
+        """What it finds, at most `k` a query."""
+        with self._failing():
+            try:
+                return self._checked(self._ranker.search(queries, k), len(queries), k)
+            except QueriesFailed as error:
+                raise QueriesFailed(self._checked(error.found, len(queries), k)) from None
+
+    def _checked(self, found: Any, n: int, k: int) -> list[Any]:
+        rows = [row if isinstance(row, Failed) else [(one, float(score)) for one, score in row][:k] for row in found]
+        if len(rows) != n:
+            raise ValueError(f"{len(rows)} rankings for {n} queries")
+        for row in (row for row in rows if not isinstance(row, Failed)):
+            ids, scores = [one for one, _ in row], [score for _, score in row]
+            if strange := [one for one in ids if one not in self._ids]:
+                raise ValueError(f"there is no passage '{strange[0]}'")
+            if len({*ids}) < len(ids):
+                raise ValueError("a passage stands twice in a ranking")
+            if not all(map(isfinite, scores)) or any(later > earlier for earlier, later in pairwise(scores)):
+                raise ValueError("scores must be finite and must not rise: the best passage comes first")
+        return rows
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        try:
+            yield
+        except (RagassayError, QueriesFailed):
+            raise
+        except Exception as error:
+            raise InputError(f"{self._whose} failed ({said(error)})", remedy="mend or uninstall it") from error
 
 
 def kind_of_ranker(name: str) -> type[Ranker]:

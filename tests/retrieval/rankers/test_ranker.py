@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,22 @@ PASSAGES = [
     {"_id": "short", "text": "the fuse"},
     {"_id": "other", "text": "a timer"},
 ]
+
+
+WILD = """
+from ragassay import Ranker
+
+
+class Wild(Ranker):
+    name = "wild"
+
+    @classmethod
+    def over(cls, material):
+        return cls()
+
+    def search(self, queries, k):
+        return {given}
+"""
 
 
 def test_ours_are_found_by_name_and_bring_no_package(plugin: Installed) -> None:
@@ -67,6 +84,32 @@ def test_files_are_searched_by_what_a_package_brings(plugin: Installed, tmp_path
     assert main([*given, "--retriever", "shortest"]) == 0
     assert read_run(tmp_path / "run") == {"q": [("short", 0.5), ("long", 0.125)]}
     assert main([*given, "--retriever", "shorter"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("1 / 0", r"failed \(ZeroDivisionError: division by zero\); mend or uninstall it"),
+        ("[]", r"failed \(ValueError: 0 rankings for 1 queries"),
+        ("[[('gone', 1.0)]]", "there is no passage 'gone'"),
+        ("[[('long', 1.0), ('long', 1.0)]]", "a passage stands twice"),
+        ("[[('long', 1.0), ('short', 2.0)]]", "must not rise"),
+        ("[[('long', float('nan'))]]", "must be finite"),
+        ("[['long']]", r"failed \(ValueError"),
+    ],
+)
+def test_a_packages_retriever_that_fails_is_said_with_its_package(
+    plugin: Installed, tmp_path: Path, capsys, given: str, says: str
+) -> None:
+    (plugin.folder / f"{tmp_path.name}.py").write_text(WILD.format(given=given))
+    plugin.install(retrievers={"wild": f"{tmp_path.name}:Wild"})
+    corpus = write_lines(tmp_path / "corpus.jsonl", PASSAGES)
+    queries = write_lines(tmp_path / "queries.jsonl", [{"_id": "q", "text": "the fuse bits"}])
+    asked = ["search", "--corpus", str(corpus), "--queries", str(queries), "--out", str(tmp_path / "run")]
+    assert main([*asked, "--retriever", "wild"]) == 2
+    told = capsys.readouterr().err
+    assert "retriever 'wild' of ragassay-example 1.0 failed" in told and re.search(says, told)
+    assert not (tmp_path / "run").exists()
 
 
 def test_an_experiment_is_screened_by_it_and_another_version_makes_it_screen_anew(
