@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -70,8 +71,10 @@ class Walk:
             try:
                 assert done.stdout is not None
                 address = next(found[0] for line in done.stdout if (found := re.search(r"http://\S+", line)))
-                with urllib.request.urlopen(address, timeout=60) as page:  # noqa: S310 - our own server's
-                    assert page.status == 200 and b"hybrid-rag" in page.read()
+                ends = time.monotonic() + 120
+                while b"hybrid-rag" not in (page := urllib.request.urlopen(address, timeout=60).read()):  # noqa: S310
+                    assert time.monotonic() < ends, page.decode()
+                    time.sleep(1)
             finally:
                 done.terminate()
 
