@@ -159,7 +159,7 @@ def of_finalists(workspace: Workspace) -> list[Load]:
 def of_evaluators(workspace: Workspace) -> list[Load]:
     """A load for each evaluator that asks the judge, of about as many calls as its class says.
 
-    With `max_rows` the first queries alone are judged.
+    With `max_rows` the first queries alone are judged. One that says what it `reads`, and no context, is shown none.
     """
     if not workspace.experiment.evaluates:
         return []
@@ -173,6 +173,7 @@ def of_evaluators(workspace: Workspace) -> list[Load]:
         of_passages = evaluator.unit == "passage"
         per_item = 0.0 if evaluator.asking == "nothing" else evaluator.n_calls
         calls = n * per_item * (pool if of_passages else answers * experiment.answer.repeats)
-        tokens = _EVALUATOR_TOKENS + passage * (1 if of_passages else experiment.retrieval.k)
+        shown = experiment.retrieval.k if "context" in (evaluator.reads or ("context",)) else 0
+        tokens = _EVALUATOR_TOKENS + passage * (1 if of_passages else shown)
         loads += [foreseen_load(evaluator.batch_label, evaluator.setup.model, calls, tokens)] if calls else []
     return loads

@@ -14,7 +14,7 @@ from support.small_corpus import answer_everything, contents, make_corpus
 from benchmarks.tables.plan_accuracy import in_sample, planned_and_recorded
 from ragassay.cli import main
 from ragassay.errors import InputError
-from ragassay.evaluate.foreseen import of_judging
+from ragassay.evaluate.foreseen import of_evaluators, of_judging
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.stage import Load
 from ragassay.experiment.workspace import Workspace
@@ -165,6 +165,18 @@ def test_what_an_evaluator_asks_by_its_settings_is_in_the_plan(
     assert main(["plan", str(corpus)]) == 0
     said = f"Calls in all by evaluator: language_mismatch ~{calls}." if calls else "No evaluator asks the judge."
     assert said in capsys.readouterr().out
+
+
+def test_an_evaluator_that_reads_no_context_is_planned_without_passages(tmp_path: Path):
+    asked = {}
+    for name in ("no_answer", "context_sufficiency"):
+        corpus = make_corpus(tmp_path / name, "openai:gpt-4o", more=f'[evaluate]\njudges = ["{name}"]\n')
+        workspace = Workspace(corpus, tmp_path / "results", load_experiment(corpus / "experiment.toml"))
+        write_records(workspace.passages, [Passage(_id="p", text="word " * 300)])
+        write_records(workspace.queries, [Query(_id=f"q{n}", text="?") for n in range(4)])
+        (load,) = of_evaluators(workspace)
+        asked[name] = load.input_tokens / load.calls
+    assert asked["context_sufficiency"] - asked["no_answer"] > 3 * 250, "three passages are shown"
 
 
 def test_hosted_models_are_priced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
