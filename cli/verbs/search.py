@@ -102,7 +102,7 @@ def add_search(verb: argparse.ArgumentParser) -> None:
         "--retriever",
         default="bm25",
         metavar="NAME",
-        help="bm25, knn, hybrid, sparse, late-interaction, or another package's; default: bm25",
+        help="bm25, knn, hybrid, sparse, late-interaction, or another kind, a package's too; default: bm25",
     )
     verb.add_argument("--embedding", default="all-MiniLM-L6-v2", metavar="MODEL", help="default: all-MiniLM-L6-v2")
     verb.add_argument(
