@@ -82,6 +82,7 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("questions.check_bars", beir, lacks),
         Benchmark("questions.write", beir, lacks or _unrecorded("questions")),
         Benchmark("questions.worth", beir, lacks or _unrecorded("questions")),
+        Benchmark("questions.quotes", beir, lacks or _unrecorded("questions")),
         Benchmark(
             "judges.agreement", (data,) if data else (), None if data else "DATA=PATH (the folder of nq301 and llmbar)"
         ),
