@@ -27,9 +27,10 @@ from .questions.choose import choose, read_keep
 from .questions.find import RELEVANT, Evidence, Finder
 from .questions.need_writer import write_from_needs
 from .questions.own import ExpertQuestion, read_expert_questions, read_test_set, same_text
+from .questions.quotas import sample_queries
 from .questions.quotes import Quoted, ask_quotes
 from .questions.reject import Embed, Meanings, Sifted, clean, compared_texts, fault_in_writing, sift
-from .questions.sample import sample_queries, sample_sections
+from .questions.sample import sample_sections
 from .questions.slots import Calls, Setup, Written, ledger
 from .questions.write import write_from_passages
 

@@ -20,9 +20,19 @@ from ragassay.files import read_text
 from ragassay.records import Query
 from ragassay.text import plain
 
-from .quotas import Draw, cell_of, cells_of, is_blind, key_of, kind_of, model_of, place_of, wanted_kinds
+from .quotas import (
+    Draw,
+    cell_of,
+    cells_of,
+    documents_covered,
+    is_blind,
+    key_of,
+    kind_of,
+    model_of,
+    place_of,
+    wanted_kinds,
+)
 from .reject import shape_of
-from .sample import documents_covered
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]

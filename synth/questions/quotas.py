@@ -111,17 +111,27 @@ def is_blind(query: Query) -> bool:
     return bool(query.metadata.get("blind"))
 
 
+Key = tuple[str | int, ...]
+
+
 class Draw:
     """`cells[model, kind]` questions of each (no more than the pool has), in the order drawn: `taken`.
 
     The section asked about least comes next, of these the document asked about least, then the kind that is furthest
     behind, then such that `blind` (0 to 1) of all are; what is equal in all of this is decided by the seed. The order
     of the pool does not matter. Given what was chosen already, and its cells, it is put in an order whose beginning is
-    spread. first: questions that are asked already, and are not drawn.
+    spread. first: questions that are asked already, and are not drawn. keys: by which equals stand, by query id, in
+    place of those drawn by the seed.
     """
 
     def __init__(
-        self, pool: Sequence[Query], cells: Mapping[Cell, int], blind: float, seed: int, first: Sequence[Query] = ()
+        self,
+        pool: Sequence[Query],
+        cells: Mapping[Cell, int],
+        blind: float,
+        seed: int,
+        first: Sequence[Query] = (),
+        keys: Mapping[str, Key] | None = None,
     ) -> None:
         self.taken: list[Query] = []
         self._cells, self._blind, self._seed = Counter(cells), blind, seed
@@ -131,7 +141,7 @@ class Draw:
         self._n_doc: Counter[str] = Counter()
         for query in first:
             self._count(query)
-        self._keys = {query.id: key_of(seed, query.id) for query in pool}
+        self._keys: Mapping[str, Key] = keys or {query.id: (key_of(seed, query.id),) for query in pool}
         self._pool: defaultdict[str, list[Query]] = defaultdict(list)
         for query in sorted(pool, key=lambda query: self._keys[query.id]):
             self._pool[model_of(query)].append(query)
@@ -163,7 +173,7 @@ class Draw:
         self._n_blind += is_blind(query)
         self.taken.append(query)
 
-    def _rank(self, query: Query) -> tuple[int, int, int, float, bool, str]:
+    def _rank(self, query: Query) -> tuple[int, int, int, float, bool, Key]:
         cell, place = (model_of(query), kind_of(query)), place_of(query)
         behind = -self._left[cell] / self._cells[cell]
         wants_blind = self._n_blind < self._blind * (len(self.taken) + 1)
@@ -174,3 +184,49 @@ class Draw:
 def key_of(seed: int, name: str) -> str:
     """What puts names in an order drawn by the seed."""
     return random.Random(f"{seed}:{name}").randbytes(8).hex() + name
+
+
+def sample_queries(pool: Sequence[Query], quota: Mapping[str, int], seed: int) -> list[Query]:
+    """`quota[model]` of each model's queries, or as many as the pool has, of kinds that nobody asked for.
+
+    As many documents as the quotas allow are asked about; what comes then is that of `Draw`, of equals a section drawn
+    by the seed. They come in the order they are drawn, so that the first of them are spread as well.
+    """
+    own: defaultdict[tuple[str, Place], list[str]] = defaultdict(list)
+    for query in sorted(pool, key=lambda query: query.id):
+        own[model_of(query), place_of(query)].append(query.id)
+    keys: dict[str, Key] = {}
+    for (model, place), ids in own.items():
+        random.Random(f"{seed}:{model}:{place}").shuffle(ids)
+        keys |= {id: (key_of(seed, place[1]), place[0], -number) for number, id in enumerate(ids)}
+    draw = Draw(pool, {(model, ""): n for model, n in quota.items()}, 0.0, seed, keys=keys)
+    for doc, model in sorted(documents_covered(pool, quota, seed).items(), key=lambda pair: key_of(seed, pair[0])):
+        draw.take(model, doc)
+    models = list(quota)
+    while models:
+        models = [model for model in models if draw.take(model)]
+    return draw.taken
+
+
+def documents_covered(pool: Sequence[Query], quota: Mapping[str, int], seed: int) -> dict[str, str]:
+    """As many documents as the quotas allow to ask about, each with the model that asks (Kuhn's augmenting paths)."""
+    able: defaultdict[str, set[str]] = defaultdict(set)
+    for query in pool:
+        able[place_of(query)[0]].add(model_of(query))
+    asks: dict[str, str] = {}
+
+    def assign(doc: str, tried: set[str]) -> bool:
+        load = Counter(asks.values())
+        for model in sorted(able[doc], key=lambda model: (load[model] - quota.get(model, 0), model)):
+            if model in tried or not quota.get(model):
+                continue
+            tried.add(model)
+            others = [other for other, asker in asks.items() if asker == model]
+            if len(others) < quota[model] or any(assign(other, tried) for other in others):
+                asks[doc] = model
+                return True
+        return False
+
+    for doc in sorted(able, key=lambda doc: (len(able[doc]), key_of(seed, doc))):
+        assign(doc, set())
+    return asks

@@ -1,4 +1,4 @@
-"""Drawing the sections to ask about and the queries of the test set: seeded, spread over documents and sections."""
+"""Drawing the sections to ask about, seeded and spread over the documents; which sections are linked."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from ragassay.records import Query, Section
+from ragassay.records import Section
 
 from .reject import FUNCTION_WORDS
 
@@ -122,90 +122,6 @@ def sample_sections(sections: Sequence[Section], n: int, seed: int) -> list[Sect
     return [section for section in sections if section.id in chosen]
 
 
-def sample_queries(pool: Sequence[Query], quota: Mapping[str, int], seed: int) -> list[Query]:
-    """`quota[model]` of each model's queries, or as many as the pool has; the same for any order of the pool.
-
-    As many documents as the quotas allow are asked about (a maximum matching of documents with models); after that the
-    section asked about least is next, and of these one in the document asked about least. They come in the order they
-    are drawn, so that the first of them are spread as well.
-    """
-    draw = _Draw(pool, quota, seed)
-    for doc, model in sorted(draw.cover().items(), key=lambda pair: _shuffle_key(seed, pair[0])):
-        draw.take(model, doc)
-    while models := [model for model in quota if draw.left(model)]:
-        for model in models:
-            draw.take(model)
-    return draw.taken
-
-
-def documents_covered(pool: Sequence[Query], quota: Mapping[str, int], seed: int) -> dict[str, str]:
-    """As many documents as the quotas allow to ask about, each with the model that asks."""
-    return _Draw(pool, quota, seed).cover()
-
-
-class _Draw:
-    """The queries still to be had of each model and section, and how often each was asked about."""
-
-    def __init__(self, pool: Sequence[Query], quota: Mapping[str, int], seed: int) -> None:
-        self.taken: list[Query] = []
-        self._quota, self._seed = Counter(quota), seed
-        self._queues: defaultdict[str, dict[tuple[str, str], list[Query]]] = defaultdict(dict)
-        self._n_doc: Counter[str] = Counter()
-        self._n_section: Counter[tuple[str, str]] = Counter()
-        self._n_own: Counter[tuple[str, str, str]] = Counter()
-        for query in sorted(pool, key=lambda query: query.id):
-            place = (query.metadata["doc"], query.metadata["section"])
-            self._queues[query.metadata["model"]].setdefault(place, []).append(query)
-        for model, queues in self._queues.items():
-            for place, queue in queues.items():
-                random.Random(f"{seed}:{model}:{place}").shuffle(queue)
-
-    def left(self, model: str) -> bool:
-        """Whether the model's quota and its queries both allow another one."""
-        return self._quota[model] > 0 and any(self._queues[model].values())
-
-    def take(self, model: str, doc: str | None = None) -> None:
-        """Draw the model's next query, about `doc` where one is given."""
-        places = [place for place, queue in self._queues[model].items() if queue and doc in (None, place[0])]
-        place = min(
-            places,
-            key=lambda place: (
-                self._n_section[place],
-                self._n_own[(model, *place)],
-                self._n_doc[place[0]],
-                _shuffle_key(self._seed, place[1]),
-            ),
-        )
-        self.taken.append(self._queues[model][place].pop())
-        self._quota[model] -= 1
-        self._n_doc[place[0]] += 1
-        self._n_section[place] += 1
-        self._n_own[(model, *place)] += 1
-
-    def cover(self) -> dict[str, str]:
-        """Each document that can be asked about to the model that asks first (Kuhn's augmenting paths)."""
-        able = {
-            doc: sorted(model for model in self._queues if any(place[0] == doc for place in self._queues[model]))
-            for doc in {place[0]: None for queues in self._queues.values() for place in queues}
-        }
-        asks: dict[str, str] = {}
-        for doc in sorted(able, key=lambda doc: (len(able[doc]), _shuffle_key(self._seed, doc))):
-            self._assign(doc, able, asks, set())
-        return asks
-
-    def _assign(self, doc: str, able: Mapping[str, list[str]], asks: dict[str, str], tried: set[str]) -> bool:
-        load = Counter(asks.values())
-        for model in sorted(able[doc], key=lambda model: (load[model] - self._quota[model], model)):
-            if model in tried or not self._quota[model]:
-                continue
-            tried.add(model)
-            others = [other for other, asker in asks.items() if asker == model]
-            if len(others) < self._quota[model] or any(self._assign(o, able, asks, tried) for o in others):
-                asks[doc] = model
-                return True
-        return False
-
-
 def _shares(by_doc: Mapping[str, Sequence[Section]], n: int, seed: int) -> dict[str, int]:
     """How many sections each document gives: one each, then the highest averages of length (Sainte-Laguë)."""
     docs = sorted(by_doc)
@@ -219,7 +135,3 @@ def _shares(by_doc: Mapping[str, Sequence[Section]], n: int, seed: int) -> dict[
             break
         shares[max(open_docs, key=lambda doc: (length[doc] / (2 * shares[doc] + 1), doc))] += 1
     return shares
-
-
-def _shuffle_key(seed: int, name: str) -> str:
-    return random.Random(f"{seed}:{name}").randbytes(8).hex() + name
