@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
@@ -23,6 +24,10 @@ os.environ.pop("ANTHROPIC_API_KEY", None)
 # Where nothing compiled is kept, each worker and each process that a test starts compiles all of ragassay anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# Six thousand tests and all of ragassay are kept to the end: looking through them again and again is a third of the time
+# that collecting takes.
+gc.disable()
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell starts what runs in the background so
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -56,6 +61,12 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
