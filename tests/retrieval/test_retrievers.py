@@ -106,13 +106,3 @@ def test_the_reference_engine_is_a_setting(make_workspace, passages) -> None:
     workspaces = [make_workspace(retrievers=["bm25"], bm25=engine) for engine in ("bm25s", "rank-bm25")]
     ours, reference = (build_retrievers(w, passages)["bm25"].search(["free malloc heap"], 5)[0] for w in workspaces)
     assert ours[0][0] == reference[0][0] and ours[0][1] != reference[0][1]
-
-
-def test_importing_loads_no_model_library() -> None:
-    code = (
-        "import sys, retrieval.retrievers, retrieval.search\n"
-        "heavy = {'torch', 'sentence_transformers', 'transformers', 'bm25s', 'rank_bm25', 'scipy'}\n"
-        "print(sorted(heavy & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

@@ -16,6 +16,7 @@ from ragassay.errors import InputError
 from ragassay.experiment.workspace import VariantRun, Workspace
 from ragassay.files import read_records, read_run
 from ragassay.records import Passage, Query
+from ragassay.retrieval.rankers import embedding
 from ragassay.retrieval.rankers.analysis import make_analyzer
 from ragassay.retrieval.rankers.bm25 import Bm25
 from ragassay.retrieval.rankers.embedding import Embedder
@@ -46,6 +47,12 @@ def screen(workspace: Workspace) -> dict[str, VariantRun]:
     finally:
         caller.close()
     return {run.variant: run for run in read_records(workspace.screening_runs, VariantRun)}
+
+
+@pytest.fixture
+def encoded(monkeypatch: pytest.MonkeyPatch, stub) -> None:
+    """Embeddings are made of the texts' digests: what is tested is what is done with them."""
+    monkeypatch.setattr(embedding, "load_encoder", lambda _: stub())
 
 
 def ranking(workspace: Workspace, variant: str, query: str = "q1") -> list[str]:
@@ -95,7 +102,7 @@ def test_a_chunking_is_searched_and_its_sections_are_handed_over(tmp_path: Path)
     assert runs["bm25"].settings["chunking.returns"] == "section"
 
 
-def test_a_weighted_hybrid_searches_its_members_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_weighted_hybrid_searches_its_members_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoded):
     searched: Counter[str] = Counter()
     for kind in (Bm25, Knn):
         real = kind.search
@@ -115,7 +122,7 @@ def test_a_weighted_hybrid_searches_its_members_once(tmp_path: Path, monkeypatch
         assert found == ranking(workspace, member)[: len(found)]
 
 
-def test_mmr_of_lambda_one_is_the_order_of_the_embeddings(tmp_path: Path):
+def test_mmr_of_lambda_one_is_the_order_of_the_embeddings(tmp_path: Path, encoded):
     workspace = folder(tmp_path, KNN + "mmr = [1.0, 0.2]\n" + KNN.replace('"knn"\nkind', '"plain"\nkind'))
     screen(workspace)
     plain = ranking(workspace, "plain")
@@ -173,16 +180,16 @@ def test_a_model_that_is_not_there_is_one_sentence(tmp_path: Path):
     assert not workspace.embeddings.exists() and not workspace.screening.exists()  # said before anything is embedded
 
 
-def test_an_index_is_timed_only_where_its_vectors_were_made(tmp_path: Path):
+def test_an_index_is_timed_only_where_its_vectors_were_made(tmp_path: Path, encoded):
     workspace = folder(tmp_path, KNN)
     assert screen(workspace)["knn"].index_s > 0
     workspace.screening_runs.unlink()
     again = screen(workspace)["knn"]
     assert again.index_s is None
-    assert again.index_bytes == len(PASSAGES) * 384 * 2
+    assert again.index_bytes == len(PASSAGES) * 32 * 2
 
 
-def test_vectors_at_hand_are_not_made_again(tmp_path: Path):
+def test_vectors_at_hand_are_not_made_again(tmp_path: Path, encoded):
     workspace = folder(tmp_path, KNN)
     screen(workspace)
     kept = EmbeddingCache("all-MiniLM-L6-v2", workspace.embeddings)

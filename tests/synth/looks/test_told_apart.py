@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from support.question_pool import looks
 
+from ragassay.synth.looks import told_apart as module
 from ragassay.synth.looks.features import Features
 from ragassay.synth.looks.told_apart import (
     auc,
@@ -25,6 +26,14 @@ from ragassay.synth.looks.told_apart import (
     told_apart,
     told_apart_by_meaning,
 )
+
+pytestmark = pytest.mark.usefixtures("few_resamples")
+
+
+@pytest.fixture
+def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "RESAMPLES", 20)
+
 
 scores = st.lists(st.integers(0, 6).map(float), min_size=1, max_size=12)
 

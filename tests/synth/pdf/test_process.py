@@ -92,12 +92,12 @@ def test_a_page_that_takes_too_much_memory_is_said_and_the_others_are_read(
 def test_what_a_reader_remembers_of_the_pages_before_takes_no_page_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each page is 6 MB, of which pypdf keeps every one: nine are more than it may take, and one is not."""
-    monkeypatch.setattr(pdf_pool, "MOST_MEMORY", 70_000_000)
-    path = make_bomb(tmp_path / "a.pdf", 6, n_pages=9)
+    """Each page is 2 MB, of which pypdf keeps every one: two are more than it may take, and one is not."""
+    monkeypatch.setattr(pdf_pool, "MOST_MEMORY", 30_000_000)
+    path = make_bomb(tmp_path / "a.pdf", 2, n_pages=4)
     with PdfPool("pypdf", 1) as pool:
-        (texts,) = pool.read([(path, range(1, 10))])
-    assert [text.error for text in texts] == [None] * 9
+        (texts,) = pool.read([(path, range(1, 5))])
+    assert [text.error for text in texts] == [None] * 4
 
 
 def test_a_locked_document_says_so(tmp_path: Path) -> None:
