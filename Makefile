@@ -1,5 +1,5 @@
 # make demo            the whole job on the shipped corpus, from a recorded run: no key, no network but the registry
-# make test            the tests
+# make test            the tests but for the few slow ones; `make check` runs all, as CI does
 # make serve           its results in a browser; the demo first where there are none
 # make run CORPUS=…    the whole job on your own folder
 # Every verb of `ragassay` is a stage or a tool; which stages are stale is decided in cli/pipeline/stages.py, not here.
@@ -10,6 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RAGASSAY := $(BIN)/ragassay
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadgroup --no-loadscope-reorder
 FLAGS := $(if $(MODEL),--model $(MODEL)) $(if $(MAX_COST),--max-cost $(MAX_COST))
 STAGES := ingest questions screen retrieve answer judge evaluate compare report
 
@@ -32,13 +33,13 @@ plan $(STAGES): $(VENV)/local
 setup: $(VENV)/local
 
 test: $(VENV)/dev
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+	$(PYTEST) -m "not slow"
 
 check: $(VENV)/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(MAKE) --no-print-directory test
+	CI=1 $(PYTEST)
 
 coverage: $(VENV)/dev
 	$(BIN)/python -m benchmarks.coverage

@@ -8,13 +8,15 @@ import signal
 import socket
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 from support.opensearch_server import NO_SERVER, bench
+from support.templates import templates_compiled_once
 
-__all__ = ["bench"]
+__all__ = ["bench", "templates_compiled_once"]
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
@@ -63,6 +65,42 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+EARLY = ("browser", "models", "demo")
+"""Groups of tests that one worker runs, since what they share is long in coming; they go first, in this order."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where several workers run the tests, a file is a group, unless it names another."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            file = item.path.relative_to(Path(__file__).parent).with_suffix("")
+            item.add_marker(pytest.mark.xdist_group(file.as_posix()))
+    items.sort(key=lambda item: (*EARLY, _group(item)).index(_group(item)))
+
+
+def _group(item: pytest.Item) -> str:
+    return next(mark.args[0] for mark in item.iter_markers("xdist_group"))
+
+
+SLOW = pytest.StashKey[int]()
+
+
+def pytest_deselected(items: list[pytest.Item]) -> None:
+    if items:
+        left = sum(item.get_closest_marker("slow") is not None for item in items)
+        items[0].config.stash[SLOW] = items[0].config.stash.get(SLOW, 0) + left
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["slow"] = session.config.stash.get(SLOW, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    node.config.stash[SLOW] = getattr(node, "workeroutput", {}).get("slow", 0)
+
+
 def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
@@ -70,7 +108,9 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Name the tests that had no OpenSearch server."""
+    """How many tests are left to CI, and which had no OpenSearch server."""
+    if left := terminalreporter.config.stash.get(SLOW, 0):
+        terminalreporter.write_line(f"{left} slow tests are left to CI; `make check` runs them too")
     skipped = terminalreporter.stats.get("skipped", [])
     without = [report.nodeid for report in skipped if NO_SERVER in str(report.longrepr)]
     if without:
