@@ -73,6 +73,16 @@ def _compiled(template: str) -> Template:
     return _environment.from_string(template)
 
 
+@lru_cache(maxsize=256)
+def _check(template: str) -> None:
+    _environment.parse(template)
+
+
+@lru_cache(maxsize=256)
+def _names(template: str) -> frozenset[str]:
+    return frozenset(meta.find_undeclared_variables(_environment.parse(template)))
+
+
 @dataclass(frozen=True)
 class Prompt:
     """A prompt as read from its file; `digest` is the SHA-256 of its text."""
@@ -91,7 +101,7 @@ class Prompt:
             raise InputError("a prompt has one line '## User' between its two parts", file=path)
         for part in parts:
             try:
-                _environment.parse(part)
+                _check(part)
             except TemplateSyntaxError as error:
                 line = error.lineno + text.count("\n", 0, text.index(part))
                 raise InputError(f"is not a Jinja2 template ({error.message})", file=path, line=line) from None
@@ -100,8 +110,7 @@ class Prompt:
     @property
     def names(self) -> frozenset[str]:
         """The names of all values that it may show, whatever they are."""
-        parts = (_environment.parse(part) for part in (self.system, self.user))
-        return frozenset(name for part in parts for name in meta.find_undeclared_variables(part))
+        return _names(self.system) | _names(self.user)
 
     def render(self, values: Mapping[str, Any]) -> tuple[Message, ...]:
         """The messages with `values` in their places. Raises InputError where the prompt names a value not given."""

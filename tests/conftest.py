@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from support.often import CI
 from support.opensearch_server import NO_SERVER, bench
 from support.templates import templates_compiled_once
 
@@ -27,7 +28,7 @@ os.environ.pop("ANTHROPIC_API_KEY", None)
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# Six thousand tests and all of ragassay are kept to the end: looking through them again and again is a third of the time
+# Six thousand tests and all of ragassay stay to the end: looking through them again and again is a third of the time
 # that collecting takes.
 gc.disable()
 
@@ -39,7 +40,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell starts what run
 ANYWHERE = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("quick", ANYWHERE, max_examples=25)
 settings.register_profile("ci", ANYWHERE, max_examples=100)
-settings.load_profile("ci" if os.environ.get("CI") else "quick")
+settings.load_profile("ci" if CI else "quick")
 
 _connect = socket.socket.connect
 

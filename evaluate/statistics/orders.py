@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -48,6 +49,7 @@ def place(people: Floats, chooser: Floats) -> Floats:
     return value
 
 
+@lru_cache(maxsize=32)
 def pairs(n: int) -> tuple[Ints, Ints]:
     """The first and the second of every two of `n` systems."""
     first, second = np.triu_indices(n, 1)

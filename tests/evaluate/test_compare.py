@@ -16,8 +16,6 @@ from support.finished_run.tables import figures_of
 from support.places import ROOT
 
 from ragassay.errors import InputError
-from ragassay.evaluate import basis
-from ragassay.evaluate.inputs.findings import read_findings
 from ragassay.files import write_json
 from ragassay.records import Query
 
@@ -337,25 +335,18 @@ def test_a_game_of_an_agent_that_is_not_there_is_refused(tmp_path):
         made.compare()
 
 
-def test_the_same_inputs_give_the_same_bytes_where_other_processes_help(tmp_path, monkeypatch):
-    made = Made(tmp_path, bad=quarter)
-    made.compare()
-    alone = made.workspace.figures.read_bytes()
-    monkeypatch.setattr(basis, "_LARGE", 0)
-    assert basis.helpers_for(read_findings(made.workspace), made.workspace.experiment).wanted
-    made.compare()
-    assert made.workspace.figures.read_bytes() == alone
-
-
-def test_the_same_inputs_give_the_same_bytes_under_any_hash_seed(tmp_path):
+@pytest.mark.slow
+def test_the_same_inputs_give_the_same_bytes_under_any_hash_seed_and_where_other_processes_help(tmp_path):
     made = Made(tmp_path, bad=quarter)
     made.compare()
     first = made.workspace.figures.read_bytes()
     code = (
-        "import sys; from pathlib import Path; from ragassay.evaluate.compare import compare;"
+        "import sys; from pathlib import Path; from ragassay.evaluate import basis; basis._LARGE = 0;"
+        "from ragassay.evaluate.compare import compare; from ragassay.evaluate.inputs.findings import read_findings;"
         "from ragassay.experiment.settings import Experiment;"
         "from ragassay.experiment.workspace import Workspace; c, r, e = sys.argv[1:];"
-        "compare(Workspace(Path(c), Path(r), Experiment.model_validate_json(e)))"
+        "w = Workspace(Path(c), Path(r), Experiment.model_validate_json(e));"
+        "assert basis.helpers_for(read_findings(w), w.experiment).wanted; compare(w)"
     )
     w = made.workspace
     arguments = [str(w.corpus), str(w.results), w.experiment.model_dump_json()]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import nbformat
-from nbclient import NotebookClient
+import pytest
 from support.places import ROOT
 
 PATH = ROOT / "docs" / "from-python.ipynb"
 
 
+@pytest.mark.slow
 def test_the_notebook_runs(tmp_path, monkeypatch):
+    import nbformat
+    from nbclient import NotebookClient
+
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     notebook = nbformat.read(PATH, as_version=4)
@@ -26,6 +29,8 @@ def test_the_notebook_runs(tmp_path, monkeypatch):
 
 
 def test_the_notebook_is_kept_without_outputs():
+    import nbformat
+
     cells = nbformat.read(PATH, as_version=4).cells
     assert all(not cell.outputs and cell.execution_count is None for cell in cells if cell.cell_type == "code")
 

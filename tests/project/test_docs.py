@@ -235,6 +235,7 @@ def test_the_query_shown_is_one(tmp_path: Path):
     assert query.metadata["expected_response"] == "By calling sei()."
 
 
+@pytest.mark.slow
 def test_the_systems_and_judges_of_ones_own_take_part_as_shown(tmp_path: Path):
     system, judge = PAGES["docs/your-own-system.md"], PAGES["docs/your-own-judge.md"]
     agents = next(block for block in blocks(system, "toml") if "[[agent]]" in block)

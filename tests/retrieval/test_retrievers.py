@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever

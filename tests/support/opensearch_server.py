@@ -10,18 +10,17 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ragassay.experiment.settings import OpenSearchSettings
 from ragassay.records import Passage
-from ragassay.retrieval.opensearch.client import Server, connect
-from ragassay.retrieval.opensearch.engine import Engine, open_rankers
-from ragassay.retrieval.opensearch.index import kept_indexes
-from ragassay.retrieval.rankers.embedding import Embedder
-from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache
-from ragassay.retrieval.rankers.ranker import Ranker
+
+if TYPE_CHECKING:
+    from ragassay.retrieval.opensearch.client import Server
+    from ragassay.retrieval.opensearch.engine import Engine
+    from ragassay.retrieval.rankers.ranker import Ranker
 
 NO_SERVER = "no OpenSearch server"
 
@@ -46,6 +45,8 @@ class Bench:
 
     @property
     def server(self) -> Server:
+        from ragassay.retrieval.opensearch.client import connect
+
         return connect(self.url, OpenSearchSettings(), {})
 
     def fresh(self, passages: Sequence[Passage]) -> list[Passage]:
@@ -53,6 +54,8 @@ class Bench:
         return [p.model_copy(update={"metadata": {**p.metadata, "mark": self.name}}) for p in passages]
 
     def engine(self, **settings: Any) -> Engine:
+        from ragassay.retrieval.opensearch.engine import Engine
+
         given = OpenSearchSettings.model_validate({"replicas": 0, **settings})
         return Engine(self.url, given, self.name, self.folder / "rejected.jsonl")
 
@@ -66,12 +69,18 @@ class Bench:
         model: str = "stub-model",
         **settings: Any,
     ) -> Mapping[str, Ranker]:
+        from ragassay.retrieval.opensearch.engine import open_rankers
+        from ragassay.retrieval.rankers.embedding import Embedder
+        from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache
+
         embedder = Embedder(model, EmbeddingCache(model, None), load=lambda _: encoder)  # type: ignore[arg-type,return-value]
         engine = self.engine(**settings)
         return open_rankers(names, passages, embedder, engine, language=language, rrf_k=60, progress=progress)
 
     def indexes(self) -> list[str]:
         """The names of the indexes made under this bench's name."""
+        from ragassay.retrieval.opensearch.index import kept_indexes
+
         return [
             entry.index
             for entry in kept_indexes(self.server)

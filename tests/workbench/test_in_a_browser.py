@@ -26,6 +26,8 @@ from ragassay.evaluate.report.page import read_results, report
 from ragassay.evaluate.report.screening import screen_page
 from ragassay.experiment.workspace import Workspace
 
+pytestmark = pytest.mark.xdist_group("browser")
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page, Route
 
@@ -71,6 +73,7 @@ def tab(browser: Browser, served: Served) -> Iterator[Watched]:
     context.close()
 
 
+@pytest.mark.slow
 def test_axe_finds_nothing_serious_and_nothing_is_wider_than_a_phone(tab: Watched, root: Path):
     faults = {}
     for view in VIEWS:

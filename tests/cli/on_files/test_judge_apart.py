@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from support.json_lines import write_lines
 
 from ragassay.cli import main
@@ -35,6 +36,7 @@ def _labels(folder: Path, n: int) -> dict[tuple[str, str], tuple[float | None, s
     return {(row.query_id, row.criterion): (row.label, row.error) for row in rows}
 
 
+@pytest.mark.slow
 def test_processes_beside_ours_give_the_same(tmp_path: Path) -> None:
     for name in ("few", "many"):
         (tmp_path / name).mkdir()

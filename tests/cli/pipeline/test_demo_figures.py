@@ -24,6 +24,8 @@ from support.small_corpus import contents, make_corpus
 
 from ragassay.cli import main
 
+pytestmark = pytest.mark.xdist_group("demo")
+
 LARGER = {
     "per_section = 4": 'per_section = 6\nevidence = "section"',
     '"openai:m" = 4': '"openai:m" = 16',
@@ -99,6 +101,7 @@ def test_every_value_stands_in_the_report(run: Run) -> None:
     check_page(page, run.figures)
 
 
+@pytest.mark.slow
 def test_the_verb_demo_gives_the_same_bytes_anywhere(demo: Run, tmp_path: Path) -> None:
     """Of every file, in another process with another hash seed, with no model, no key and nothing kept.
 

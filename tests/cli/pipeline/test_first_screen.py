@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from io import StringIO
 
+import pytest
 from rich.console import Console
 from support.finished_run.run import Run
 from support.made_up_results.page import Page
@@ -11,6 +12,8 @@ from support.made_up_results.page import Page
 from ragassay.evaluate.report.page import read_results
 from ragassay.evaluate.report.terminal import ranked_table
 from ragassay.evaluate.results import Results
+
+pytestmark = pytest.mark.xdist_group("demo")
 
 
 def told_apart(results: Results) -> dict[str, bool]:

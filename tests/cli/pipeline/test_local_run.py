@@ -33,6 +33,8 @@ from ragassay.synth.questions.need_writer import blind_schema, evidence_schema, 
 from ragassay.synth.questions.quotes import quotes_schema
 from ragassay.synth.questions.write import reply_schema as questions_schema
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = f"""
 [models."{SMALLEST}"]
 context_tokens = 2048

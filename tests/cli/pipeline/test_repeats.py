@@ -16,6 +16,8 @@ from support.small_corpus import make_corpus
 
 from ragassay.cli import main
 
+pytestmark = pytest.mark.xdist_group("models")
+
 MORE = """
 [evaluate]
 judges = ["umbrela", "no_answer", "nuggets", "citations", "golden_similarity", "hallucination"]

@@ -21,6 +21,8 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import write_records
 from ragassay.records import Passage, Query
 
+pytestmark = pytest.mark.xdist_group("demo")
+
 PAIRS = ROOT / "benchmarks" / "replies" / "avr-libc-pairs"
 """The run of which the plan's shares and reply lengths were made; its manual is read as the demo's is."""
 

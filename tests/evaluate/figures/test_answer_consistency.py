@@ -13,6 +13,8 @@ from support.json_lines import write_lines
 from ragassay.cli import main
 from ragassay.evaluate.figures.answer_consistency import Runs, measure_consistency, spread
 
+pytestmark = pytest.mark.xdist_group("models")
+
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory) -> str:

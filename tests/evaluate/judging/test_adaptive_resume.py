@@ -112,6 +112,7 @@ def killed(corpus: Path, results: Path, n_moves: int) -> None:
     assert done.returncode == -signal.SIGKILL
 
 
+@pytest.mark.slow
 def test_cut_short_and_killed_it_goes_the_same_way_and_asks_nothing_twice(tmp_path: Path, corpus: Path):
     whole, broken = tmp_path / "whole" / "mine", tmp_path / "broken" / "mine"
     rounds = answered_round_by_round(corpus, whole)

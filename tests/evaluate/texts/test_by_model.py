@@ -14,6 +14,8 @@ from ragassay.errors import InputError
 from ragassay.evaluate.texts import by_model as module
 from ragassay.evaluate.texts.by_model import Embedded, Embeddings, TokenEncoder, bert_score
 
+pytestmark = pytest.mark.xdist_group("models")
+
 EAST, NORTH = [1.0, 0.0], [0.0, 1.0]
 
 

@@ -7,6 +7,8 @@ from support import tiny_models
 
 from ragassay.models.likelihood import load_causal, of_text
 
+pytestmark = pytest.mark.xdist_group("models")
+
 
 @pytest.fixture(scope="module")
 def gpt(tmp_path_factory) -> str:

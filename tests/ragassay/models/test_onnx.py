@@ -17,6 +17,8 @@ from ragassay.models.onnx import Backend, OnnxNetwork, compiled, network_file
 from ragassay.retrieval.rankers.embedding import Embedder, model_identity
 from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache, Text
 
+pytestmark = pytest.mark.xdist_group("models")
+
 # one word, many, more than the model reads (64 tokens), and none that it knows
 TEXTS = ["delay", "the header util delay h declares ms", "busily a busy wait keeps the processor " * 20, "xyzzy", ""]
 

@@ -21,6 +21,8 @@ from ragassay.retrieval.rankers.embedding import Embedder, load_encoder, model_i
 from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache, Text
 from ragassay.retrieval.retrievers import check_embedding, open_embedder
 
+pytestmark = pytest.mark.xdist_group("models")
+
 BOTH = [Text("query", "what is malloc?"), Text("passage", "malloc allocates")]
 
 

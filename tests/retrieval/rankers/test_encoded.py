@@ -17,6 +17,8 @@ from ragassay.retrieval.rankers import encoded as late_interaction
 from ragassay.retrieval.rankers.embedding_cache import Text
 from ragassay.retrieval.rankers.encoded import TERM, LateInteraction, RowCache, Sparse
 
+pytestmark = pytest.mark.xdist_group("models")
+
 TEXTS = [
     "the header util delay h declares delay ms",
     "a busy wait keeps the processor",

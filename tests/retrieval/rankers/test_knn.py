@@ -13,6 +13,8 @@ from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache
 from ragassay.retrieval.rankers.knn import Knn
 from ragassay.retrieval.rankers.ranker import CorpusFile, IndexedTexts
 
+pytestmark = pytest.mark.xdist_group("models")
+
 
 class Given:
     """An encoder whose vector of the text "3" is the third it was given."""

@@ -22,6 +22,8 @@ from ragassay.retrieval.rankers.embedding import model_identity
 from ragassay.retrieval.rerankers.opening import check_reranker, kind_of, open_reranker
 from ragassay.retrieval.rerankers.rerankers import CHUNK, CrossEncoderReranker, Failed, ScoreCache, reranked, windows
 
+pytestmark = pytest.mark.xdist_group("models")
+
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory) -> str:

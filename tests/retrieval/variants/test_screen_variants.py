@@ -25,6 +25,8 @@ from ragassay.retrieval.rankers.knn import Knn
 from ragassay.retrieval.rankers.ranker import indexed_text
 from ragassay.retrieval.variants.screen_variants import screen_variants
 
+pytestmark = pytest.mark.xdist_group("models")
+
 PASSAGES = read_records(Path(__file__).parents[1] / "avr_libc_passages.jsonl", Passage)
 QUERIES = [
     Query(id="q1", text="Which name do the programs of GCC have?"),

@@ -29,6 +29,8 @@ from ragassay.synth.questions.reject import (
     similarity,
 )
 
+pytestmark = pytest.mark.xdist_group("models")
+
 CORPORA = ROOT / "corpora"
 
 GOOD = """\

@@ -9,6 +9,8 @@ import pytest
 from support import tiny_models
 from support.judge_bench import Bench
 
+pytestmark = pytest.mark.xdist_group("models")
+
 NLI = ("contradiction", "entailment", "neutral")
 
 

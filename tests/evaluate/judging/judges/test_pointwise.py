@@ -11,6 +11,8 @@ from support import judge_bench, tiny_models
 from support.item_replies import between, script
 from support.judge_bench import Bench
 
+pytestmark = pytest.mark.xdist_group("models")
+
 
 def test_an_answer_is_1_and_an_admission_0(bench, capsys):
     def label(text):

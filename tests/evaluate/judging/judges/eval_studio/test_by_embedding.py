@@ -11,6 +11,8 @@ from ragassay.evaluate.judging.catalog import built_in
 from ragassay.evaluate.judging.engine.cases import Setup
 from ragassay.evaluate.judging.engine.evaluator import Criterion
 
+pytestmark = pytest.mark.xdist_group("models")
+
 ALL = ",".join(EVALUATORS)
 UNANSWERED = {"empty", "spaces"}
 WORDLESS = {*UNANSWERED, "no words", "emoji", "brackets"}

@@ -14,6 +14,8 @@ from support.verdict_bench import asked, judge_one, yes_where
 
 from ragassay.evaluate.judging.judges.eval_studio.context import edits, in_order
 
+pytestmark = pytest.mark.xdist_group("models")
+
 BORN = ["Einstein was born in Germany.", "Einstein was born on 20th March 1879."]
 FAITH = {"claims": lambda text: {"claims": BORN}, "items": yes_where("claim", BORN[0])}
 

@@ -17,6 +17,8 @@ from ragassay.evaluate.judging.engine.question import JudgeFailed
 from ragassay.models.servers import LikelihoodModel
 from ragassay.records import Answer, Passage, Query
 
+pytestmark = pytest.mark.xdist_group("models")
+
 TRANSLATION = "gptscore_translation"
 
 

@@ -20,6 +20,8 @@ from ragassay.evaluate.judging.judges.eval_studio.passages import RagasScore, av
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace
 
+pytestmark = pytest.mark.xdist_group("models")
+
 PASSAGES = ("East lies here. Steep lies here.", "North lies here.", "East lies here.")  # 0.6, 1 and 0 to "north"
 
 

@@ -16,6 +16,8 @@ from support.triad_bench import system, user
 
 from ragassay.evaluate.judging.judges.eval_studio.question import probability_of_same
 
+pytestmark = pytest.mark.xdist_group("models")
+
 
 def test_the_mean_cosine_to_the_questions_that_the_judge_writes(embedding) -> None:
     embedding.asked("no", "north?", "steep?", "east?")

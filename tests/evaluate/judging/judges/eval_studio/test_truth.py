@@ -24,6 +24,8 @@ from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.judging.judges.eval_studio.truth import claims_f1
 from ragassay.evaluate.statistics.resamples import resamples
 
+pytestmark = pytest.mark.xdist_group("models")
+
 NAME = "answer_correctness_claims"
 ANSWER = "Einstein was born in 1879 in Spain."
 EXPECTED = "Einstein was born in 1879 in Germany."

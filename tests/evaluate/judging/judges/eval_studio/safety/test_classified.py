@@ -14,6 +14,8 @@ from support.small_corpus import make_corpus, own_folder
 
 from ragassay.cli import main
 
+pytestmark = pytest.mark.xdist_group("models")
+
 OF_TOXIC_BERT = ("toxic", "severe_toxic", "obscene", "threat", "insult", "identity_hate")
 NAMES = ("toxicity", "severe_toxicity", "obscene", "threat", "insult", "identity_attack")
 SHORT = ["the header declares a busy wait", "interrupts are in the processor"]

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.answers_judged import judged
 from support.hostile_answers import EMPTY, HOSTILE
+from support.often import CI
 from support.quiet_texts import HARMLESS, of_many_scripts, of_the_demo
 
 PERSONAL = {
@@ -119,7 +120,7 @@ def test_what_was_never_given_out_is_no_number(tmp_path, text: str) -> None:
 
 @pytest.mark.parametrize("name", ["pii_leakage", "sensitive_data_leakage", "encoding_guardrail"])
 def test_no_false_alarm(tmp_path, name: str) -> None:
-    texts = [*HARMLESS, *of_many_scripts(), *of_the_demo()]
+    texts = [*HARMLESS, *of_many_scripts(), *of_the_demo()[:: 1 if CI else 5]]
     found = [
         (text, row.reason) for text, row in zip(texts, judged(tmp_path, name, texts), strict=True) if row.label != 0
     ]
