@@ -11,99 +11,77 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from io import TextIOWrapper
+from textwrap import wrap
 from typing import Any, NoReturn
 
 from ragassay import __version__
 from ragassay.errors import InputError, RagassayError
 from ragassay.text import did_you_mean, plain
 
-from .terminal import STATUS, actions
+from .terminal import EXITS, STATUS, actions
 
-VERBS = {
-    "demo": (
-        "run.demo",
-        "run every stage on the manual that comes along, answered from a recorded run: no key, no network",
-    ),
-    "new": ("new.new", "make a corpus folder from documents, with a commented experiment.toml"),
-    "run": ("run.run", "run every stage whose inputs or settings changed, and print the ranked table"),
-    "plan": (
-        "run.plan",
-        "say what each stage and model will take in calls, tokens, dollars and time, and what stands in the way",
-    ),
-    "ingest": ("run.stage", "stage: read the PDFs of CORPUS into pages, sections and passages"),
-    "questions": (
-        "run.stage",
-        "stage: have models write questions about sections, and sample the test set from them",
-    ),
-    "screen": (
-        "run.stage",
-        "stage: run every variant of [[retriever]] and hold it against the evidence, without a judge",
-    ),
-    "retrieve": ("run.stage", "stage: rank the passages for every query by every agent"),
-    "answer": ("run.stage", "stage: have every agent answer every query"),
-    "judge": ("judge.judge", "stage: have the judge grade passages, answers and pairs of answers"),
-    "evaluate": ("run.stage", "stage: have the evaluators of [evaluate] grade passages and answers"),
-    "compare": (
-        "run.stage",
-        "stage: compute every figure: MRR, win rates, Elo, Bradley-Terry, intervals, tests",
-    ),
-    "report": ("run.stage", "stage: write report.html"),
-    "validity": (
-        "test_set.validity",
-        "say how far the test set can be trusted: leak, realism, coverage, difficulty, authors, people",
-    ),
-    "judges": ("judge.judges", "list the evaluators that there are"),
-    "replies": ("labels.replies", "take in replies to a file: model's requests (OpenAI's Batch output)"),
-    "label-sheet": (
-        "labels.label_sheet",
-        "draw what people should label, blind to agent and judge, or take a filled sheet into labels.csv",
-    ),
-    "serve": ("serve.serve", "look at results in a browser: why who won, every query, and labels"),
-    "model": ("new.model", "fetch a local model: `ragassay model fetch local:hf:OWNER/REPO/FILE.gguf`"),
-    "doctor": (
-        "doctor.doctor",
-        "say what is installed and at hand, for a corpus what its run would lack, and how to mend it",
-    ),
-    "check": ("test_set.check", "say what is wrong with a test set from anywhere, held against its corpus"),
-    "perturb": (
-        "test_set.perturb",
-        "ask a test set again with typing errors, other word order, synonyms, other case, or paraphrased",
-    ),
-    "search": ("search.search", "rank the passages of a BEIR folder or a TREC collection for queries, into a TREC run"),
-    "opensearch": (
-        "search.opensearch",
-        "list the indexes that ragassay made on an OpenSearch server, or remove some",
-    ),
-    "score": ("score.score", "score a TREC run against qrels (TREC or BEIR)"),
-    "rate": ("score.rate", "rate agents from a file of pairwise games"),
-    "plot": ("score.plot", "draw box plots of every measure, of one run or several side by side"),
-    "consistency": (
-        "score.consistency",
-        "say how far the answers of several runs agree: BERTScore, ROUGE, and the spread of every measure",
-    ),
-    "gate": ("score.gate", "say whether a run is worse than a baseline over the same queries, for CI"),
-    "agree": (
-        "agree.agree",
-        "say how far judges agree with people: kappa, Krippendorff's alpha, tau-b, precision, recall, …",
-    ),
-    "agree-systems": (
-        "agree.agree_systems",
-        "say whether two sets of labels put systems in the same order: tau-b and Spearman's rho",
-    ),
-    "calibrate": (
-        "agree.calibrate",
-        "choose a judge's thresholds on one half of people's labels and say what they are worth on the other",
-    ),
-    "meta-eval": (
-        "meta_eval.meta_eval",
-        "hold evaluators against a labelled set: precision, recall, F1, kappa, off-by-one accuracy, …",
-    ),
-    "import": ("import_export.import", "make a folder that the other verbs take of what another tool wrote"),
-    "export": ("import_export.export", "write a run in another tool's columns or files"),
-    "archive": ("import_export.archive", "put a run into one ZIP file for auditors, with a digest of every file"),
-    "completion": ("run.completion", "print what makes a shell complete verbs, options and file names"),
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+    "start": {
+        "demo": ("run.demo", "the whole job on the manual that comes along: no key, no network"),
+        "new": ("new.new", "make a corpus folder from documents, and questions you have"),
+        "plan": ("run.plan", "calls, tokens, dollars, time, and what stands in the way"),
+        "run": ("run.run", "run every stage whose inputs or settings changed"),
+        "serve": ("serve.serve", "look at results in a browser: why who won, every query, labels"),
+        "doctor": ("doctor.doctor", "what is installed, what a run would lack, how to mend it"),
+    },
+    "one stage of a run": {
+        "ingest": ("run.stage", "read the documents of CORPUS into pages, sections and passages"),
+        "questions": ("run.stage", "have models write questions, and draw the test set"),
+        "screen": ("run.stage", "run every variant and hold it against the evidence, without a judge"),
+        "retrieve": ("run.stage", "rank the passages for every query by every agent"),
+        "answer": ("run.stage", "have every agent answer every query"),
+        "judge": ("judge.judge", "have the judge grade passages, answers and pairs of answers"),
+        "evaluate": ("run.stage", "have the evaluators of [evaluate] grade passages and answers"),
+        "compare": ("run.stage", "compute every figure: MRR, points, intervals, tests"),
+        "report": ("run.stage", "write report.html"),
+    },
+    "trust": {
+        "label-sheet": ("labels.label_sheet", "draw what people should label, blind; or take a sheet in"),
+        "agree": ("agree.agree", "judges held against people"),
+        "agree systems": ("agree.agree_systems", "whether two sets of labels order systems alike"),
+        "agree calibrate": ("agree.calibrate", "a judge's thresholds by people's labels, and what they are worth"),
+        "agree meta-eval": ("meta_eval.meta_eval", "evaluators held against a labelled set"),
+        "check": ("test_set.check", "what is wrong with a test set from anywhere"),
+        "check validity": ("test_set.validity", "how far a run's test set can be trusted"),
+        "perturb": ("test_set.perturb", "a test set again, misspelt or in other words"),
+        "judge --list": ("judge.judges", "the evaluators that there are"),
+    },
+    "look closer": {
+        "gate": ("score.gate", "whether a run is worse than a baseline, for CI"),
+        "plot": ("score.plot", "box plots of every measure, of one run or several"),
+        "consistency": ("score.consistency", "how far the answers of several runs agree"),
+    },
+    "files from elsewhere": {
+        "import": ("import_export.import", "a folder for the other verbs, of what another tool wrote"),
+        "export": ("import_export.export", "a run in another tool's columns or files"),
+        "score": ("score.score", "score a TREC run against qrels (TREC or BEIR)"),
+        "rate": ("score.rate", "rate agents from a file of pairwise games"),
+        "search": ("search.search", "rank a collection's passages for its queries"),
+    },
+    "housekeeping": {
+        "replies": ("labels.replies", "take in replies to a file: model's requests"),
+        "model": ("new.model", "fetch a local model"),
+        "opensearch": ("search.opensearch", "list the indexes made on an OpenSearch server, or remove some"),
+        "archive": ("import_export.archive", "a run in one ZIP file for auditors, with digests"),
+        "completion": ("run.completion", "what makes a shell complete verbs, options and file names"),
+    },
 }
-"""Each with where its options (`add_…`) and what it does (`run_…`) stand, and what its help says; in that order."""
+"""Each verb with where its options (`add_…`) and what it does (`run_…`) stand, and what its help says."""
+
+VERBS = {name: verb for group in GROUPS.values() for name, verb in group.items()}
+OLD = {
+    "agree-systems": "agree systems",
+    "calibrate": "agree calibrate",
+    "meta-eval": "agree meta-eval",
+    "validity": "check validity",
+    "judges": "judge --list",
+}
+"""Names of the version before, which go on working for this one."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -129,20 +107,42 @@ def _hint(hint: str) -> str:
     return f"; {hint.strip()}" if hint else ""
 
 
+class _Whole(Parser):
+    """The command line as a whole, whose help names each verb in a line, by what it is for."""
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As of Parser, of arguments as they were given."""
+        return super().parse_args(_named(list(sys.argv[1:] if args is None else args)), namespace)
+
+    def format_help(self) -> str:
+        """At most 40 lines of 80 characters."""
+        lines = ["usage: ragassay VERB …        (`ragassay VERB --help` has its options)"]
+        lines += ["Make a test set from PDFs, run retrieval-augmented pipelines on it, say which wins."]
+        for group, verbs in GROUPS.items():
+            lines.append(f"{group}:")
+            if "ingest" in verbs:
+                lines += wrap(", ".join(verbs), 80, initial_indent="  ", subsequent_indent="  ")
+                continue
+            for name, (_, what) in verbs.items():
+                below = [other.split()[1] for other in verbs if other.startswith(f"{name} ")]
+                if name.split()[0] not in verbs or " " not in name:
+                    also = f" ({', '.join(below)})" if below else ""
+                    lines.append(f"  {name:<13}{what}{also}")
+        lines.append("`ragassay help exits` says what an exit status means, --version which this is.")
+        return "\n".join(lines) + "\n"
+
+
 def build_parser(version: str, wanted: str | None = None) -> argparse.ArgumentParser:
     """The whole command line, or with the options of the verb that is `wanted` alone, whose module is then imported.
 
     Each verb's namespace carries its `run` as `handler`.
     """
-    parser: argparse.ArgumentParser = Parser(
-        prog="ragassay",
-        description="Make a test set from PDFs, run retrieval-augmented pipelines on it, and say which answers best.",
-        epilog=STATUS,
-    )
+    parser: argparse.ArgumentParser = _Whole(prog="ragassay")
     parser.add_argument("--version", action="version", version=f"ragassay {version}")
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB", dest="verb")
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB", dest="verb", parser_class=Parser)
     for name, (where, what) in VERBS.items():
-        verb = verbs.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.", epilog=STATUS)
+        said = f"{what[0].upper()}{what[1:]}."
+        verb = verbs.add_parser(name, help=what, prog=f"ragassay {name}", description=said, epilog=EXITS)
         if wanted in {None, name}:
             module, _, function = where.partition(".")
             verb.set_defaults(handler=_found(module, f"run_{function}"))
@@ -157,7 +157,10 @@ def _found(module: str, function: str) -> Callable[[Any], Any]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb and return its exit status (see `ragassay --help`)."""
-    given = sys.argv[1:] if arguments is None else arguments
+    given = _named(list(sys.argv[1:] if arguments is None else arguments))
+    if given[:2] == ["help", "exits"]:
+        print(STATUS)
+        return 0
     parser = build_parser(__version__, next((word for word in given if not word.startswith("-")), ""))
     options = parser.parse_args(given)
     if not hasattr(options, "handler"):
@@ -179,6 +182,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         sys.stderr.write(f"ragassay: {plain(_of_the_system(error))}\n")
         return InputError.exit_status
+
+
+def _named(given: list[str]) -> list[str]:
+    """With a verb of two words as one, an old name as the one that it has now, and `help VERB` as its `--help`."""
+    if given[:1] == ["help"] and given[1:2] != ["exits"]:
+        given = [*given[1:], "--help"]
+    if given and given[0] in OLD:
+        now = OLD[given[0]]
+        sys.stderr.write(f"ragassay: `{given[0]}` is now `ragassay {now}`; its old name goes with the next version\n")
+        return [now, *given[1:]]
+    return [" ".join(given[:2]), *given[2:]] if " ".join(given[:2]) in VERBS else given
 
 
 def console() -> NoReturn:

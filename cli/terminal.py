@@ -12,11 +12,16 @@ from typing import TYPE_CHECKING, Any
 from ragassay.errors import InputError
 from ragassay.text import plain
 
-STATUS = (
-    "exit status: 0 done; 1 done, but the test set is smaller than asked for; 2 some input cannot be used (a "
-    "sentence says which); 3 replies of a file: model are awaited; 4 the cost limit is reached; 5 done, but some of "
-    "the input was left out, such as a PDF that cannot be read; 6 every call of a stage failed, or no question is left"
-)
+STATUS = """\
+exit status
+  0  done
+  1  done, but the test set is smaller than asked for
+  2  some input cannot be used (a sentence says which)
+  3  replies of a file: model are awaited
+  4  the cost limit is reached
+  5  done, but some of the input was left out, such as a PDF that cannot be read
+  6  every call of a stage failed, or no question is left"""
+EXITS = "exit status: see `ragassay help exits`"
 
 
 def actions(parser: argparse.ArgumentParser, verb: str | None = None) -> Iterator[argparse.Action]:

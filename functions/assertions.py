@@ -52,8 +52,8 @@ def assert_judged(
 
     at_least: the score, from 0 (worst) to 1 (best), that every criterion must reach; of one of which little is good,
     such as toxicity, 1 - score counts. thresholds: criterion, or judge, to the label from which it is good enough, in
-    place of that; what neither says has the threshold that `ragassay judges` lists. settings: judge to its options.
-    model: by default pytest's --ragassay-model. The other keywords are those of ragassay.judges.
+    place of that; what neither says has the threshold that `ragassay judge --list` lists. settings: judge to its
+    options. model: by default pytest's --ragassay-model. The other keywords are those of ragassay.judges.
 
     A criterion that has no value, as of a context that is not given, does not count beside another of its judge that
     has one, unless thresholds name it.

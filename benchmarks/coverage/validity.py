@@ -1,4 +1,4 @@
-"""How often the intervals of `ragassay validity` hold, and how often a sound set is warned of.
+"""How often the intervals of `ragassay check validity` hold, and how often a sound set is warned of.
 
     python -m benchmarks.coverage.validity [N]
 

@@ -5,9 +5,9 @@
 CORPUS has people's questions in queries.jsonl and RESULTS a screening over them and the written ones. The first
 `DEPTH` passages of each of the variants that stand for the others (the first of each kind and chunking) are a
 question's pool; each is graded from 0 to 2, up to ten in a request, and those that answer it (2) are written to
-CORPUS/qrels.tsv, so that `ragassay screen` and `ragassay validity` count them as its evidence. A variant unlike those
-pooled is held too low where it alone finds what answers. Replies are recorded (benchmarks/replies); without them the
-requests are written to results/benchmarks/judged_pool and the status is 3.
+CORPUS/qrels.tsv, so that `ragassay screen` and `ragassay check validity` count them as its evidence. A variant unlike
+those pooled is held too low where it alone finds what answers. Replies are recorded (benchmarks/replies); without them
+the requests are written to results/benchmarks/judged_pool and the status is 3.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What `ragassay validity` says of a corpus that was screened, the judge's labels of another run beside it.
+"""What `ragassay check validity` says of a corpus that was screened, the judge's labels of another run beside it.
 
     python -m benchmarks.tables.validity CORPUS RESULTS [QRELS] [-- CORPUS RESULTS [QRELS]] …
 
@@ -43,7 +43,7 @@ def main(corpus: str, results: str, qrels: str | None = None) -> None:
     if qrels:
         shutil.copyfile(qrels, Path(results, "qrels.trec"))
     with redirect_stdout(sys.stderr):
-        status = ragassay(["validity", corpus, "--results", results])
+        status = ragassay(["check", "validity", corpus, "--results", results])
     if status:
         raise SystemExit(status)
     record = json.loads(Path(results, "validity.json").read_text(encoding="utf-8"))

@@ -334,7 +334,7 @@ def add_judge(verb: argparse.ArgumentParser) -> None:
     files.add_argument("--format", metavar="NAME", help="whose columns those are (default: told by them)")
     files.add_argument("--passages", type=path_of, metavar="JSONL", help="what the answers' passages name (BEIR)")
     files.add_argument("--queries", type=path_of, metavar="JSONL", help="BEIR; or give `query` in the answers' lines")
-    files.add_argument("--with", dest="with_", metavar="NAME,NAME", help="evaluators: see `ragassay judges`")
+    files.add_argument("--with", dest="with_", metavar="NAME,NAME", help="evaluators: see `ragassay judge --list`")
     files.add_argument("--out", type=path_of, metavar="JSONL", help="the judgments to write")
     files.add_argument("--config", type=path_of, metavar="TOML", help="an experiment.toml for models and settings")
     files.add_argument("--base-url", metavar="URL", help="the address of --model, if not its provider's")
@@ -345,7 +345,7 @@ def add_judge(verb: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=LABEL",
-        help="from which label a criterion is good enough; may be repeated (default: see `ragassay judges`)",
+        help="from which label a criterion is good enough; may be repeated (default: see `ragassay judge --list`)",
     )
     files.add_argument(
         "--verdicts", type=path_of, metavar="JSONL", help="write pass or fail of each answer, with its root cause"

@@ -1,4 +1,4 @@
-"""`ragassay meta-eval`: evaluators against people's labels, one by itself or several side by side."""
+"""`ragassay agree meta-eval`: evaluators against people's labels, one by itself or several side by side."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def add_meta_eval(verb: argparse.ArgumentParser) -> None:
         "--judge",
         required=True,
         metavar="NAME,…",
-        help="an evaluator (see `ragassay judges`), or several side by side, with a comma between them",
+        help="an evaluator (see `ragassay judge --list`), or several side by side, with a comma between them",
     )
     _add_labelled(verb)
     _add_relevant(verb)
@@ -280,7 +280,7 @@ def _check(options: argparse.Namespace) -> None:
     if options.balance and options.n is None:
         raise InputError("--balance goes with --n", remedy="say how many rows to draw")
     if not options.judge.replace(",", "").strip():
-        raise InputError("--judge names no evaluator", remedy="see `ragassay judges`")
+        raise InputError("--judge names no evaluator", remedy="see `ragassay judge --list`")
 
 
 def _labelled(options: argparse.Namespace) -> LabelledSet:

@@ -41,7 +41,11 @@ def run_completion(options: argparse.Namespace) -> int:
     from .. import build_parser
 
     whole = build_parser(__version__)
-    for action in actions(whole):
+    for action in list(actions(whole)):
+        if isinstance(action.choices, dict):  # a shell completes one word at a time: no verb of two
+            for verb in [verb for verb in action.choices if " " in verb]:
+                del action.choices[verb]
+            action._choices_actions = [one for one in action._choices_actions if " " not in one.dest]  # type: ignore[attr-defined]
         if action.type in (path_of, folder_of):
             action.complete = shtab.FILE  # type: ignore[attr-defined]
     print(shtab.complete(whole, options.shell), end="")

@@ -1,4 +1,4 @@
-"""What `ragassay calibrate` says: thresholds chosen on one half of people's labels, told by the other half.
+"""What `ragassay agree calibrate` says: thresholds chosen on one half of people's labels, told by the other half.
 
 A threshold looks better on the labels it was chosen from than it is. So labels are divided in two halves, by whole
 clusters and without a look at what they say: on one it is chosen, on the other it is told what it is worth.

@@ -48,7 +48,7 @@ class CrossTable(Record):
 
 
 class MetaEvaluation(Record):
-    """What `ragassay meta-eval` says.
+    """What `ragassay agree meta-eval` says.
 
     binary, graded: figures by name, n the rows with both labels, n_failed those that the evaluator could not judge.
     undefined: why a figure has no value. relevant: what of people's labels counts; threshold: the evaluator's lowest

@@ -1,4 +1,4 @@
-"""Whether two sets of labels put systems in the same order: what `ragassay agree-systems` prints."""
+"""Whether two sets of labels put systems in the same order: what `ragassay agree systems` prints."""
 
 from __future__ import annotations
 

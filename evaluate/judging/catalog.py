@@ -101,7 +101,7 @@ def _brought(name: str, file: Path) -> type[Evaluator]:
     """The judge that another package registers in the group `ragassay.judges`. Raises InputError."""
     theirs = plugin(GROUP, name, Evaluator)  # type: ignore[type-abstract]
     if theirs is None:
-        remedy = f"{did_you_mean(name, [*families(), *built_in(), *names_of(GROUP)])}`ragassay judges` lists them"
+        remedy = f"{did_you_mean(name, [*families(), *built_in(), *names_of(GROUP)])}`ragassay judge --list` lists them"
         raise InputError(f"there is no judge named '{plain(name)}'", file=file, remedy=remedy)
     told = f"judge '{plain(name)}' of {brought_by(GROUP, name)}"
     _check_class(theirs, told, file)
@@ -193,7 +193,7 @@ class ListedCriterion(Record):
 
 
 class Listed(Record):
-    """One evaluator, as `ragassay judges --json` gives it."""
+    """One evaluator, as `ragassay judge --list --json` gives it."""
 
     name: str
     family: str

@@ -430,7 +430,7 @@ def read_validity(workspace: Workspace) -> tuple[Line, ...]:
     try:
         found = ValiditySaid.model_validate(read_json(path))
     except ValidationError as error:
-        remedy = f"run `ragassay validity {workspace.corpus}` again, or remove it"
+        remedy = f"run `ragassay check validity {workspace.corpus}` again, or remove it"
         raise InputError(first_problem(error), file=path, remedy=remedy) from None
     if found.queries != digest_file(workspace.queries):
         return ()

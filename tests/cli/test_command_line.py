@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,12 +13,22 @@ from support.json_lines import records
 from support.pdf_maker import make_encrypted_pdf, make_pdf
 from support.small_corpus import make_corpus, page
 
-from ragassay.cli import build_parser, main
+from ragassay.cli import OLD, build_parser, main
 
 VERBS = ["new", "run", "plan", "ingest", "questions", "retrieve", "answer", "judge", "compare", "report"]
-VERBS += ["replies", "label-sheet", "model", "search", "score", "rate", "agree", "agree-systems", "gate"]
-VERBS += ["evaluate", "judges", "export", "plot", "consistency", "meta-eval", "opensearch", "demo", "completion"]
-VERBS += ["calibrate", "check", "screen", "validity", "archive", "doctor", "import", "perturb", "serve"]
+VERBS += ["replies", "label-sheet", "model", "search", "score", "rate", "agree", "agree systems", "gate"]
+VERBS += [
+    "evaluate",
+    "judge --list",
+    "export",
+    "plot",
+    "consistency",
+    "agree meta-eval",
+    "opensearch",
+    "demo",
+    "completion",
+]
+VERBS += ["agree calibrate", "check", "screen", "check validity", "archive", "doctor", "import", "perturb", "serve"]
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +39,7 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_help(verb: str, capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit) as ended:
-        main([verb, "--help"])
+        main([*verb.split(), "--help"])
     text = capsys.readouterr().out
     assert ended.value.code == 0 and "exit status" in text and len(text) > 200
 
@@ -56,6 +67,30 @@ def test_what_is_misspelt_is_said_with_what_it_may_have_been(
 def test_no_verb_is_without_a_test_of_its_help():
     actions = next(a for a in build_parser("0")._actions if a.metavar == "VERB")
     assert sorted(actions.choices) == sorted(VERBS)
+
+
+def test_the_help_names_every_verb_on_one_screen(capsys: pytest.CaptureFixture[str]):
+    assert main([]) == 2
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 40 and max(map(len, lines)) <= 84
+    words = set(re.findall(r"[a-z-]+", "\n".join(lines)))
+    assert {word for verb in VERBS for word in verb.split()} <= words
+
+
+@pytest.mark.parametrize(("old", "now"), OLD.items())
+def test_an_old_name_goes_on_working_and_says_the_new_one(old: str, now: str, capsys: pytest.CaptureFixture[str]):
+    said = []
+    for words in ([old, "--help"], ["help", *now.split()]):
+        with pytest.raises(SystemExit):
+            main(words)
+        said.append(capsys.readouterr())
+    assert said[0].out == said[1].out and f"usage: ragassay {now} " in said[0].out
+    assert f"`{old}` is now `ragassay {now}`" in said[0].err and not said[1].err
+
+
+def test_exit_statuses_are_said_once(capsys: pytest.CaptureFixture[str]):
+    assert main(["help", "exits"]) == 0
+    assert re.findall(r"^  (\d)  ", capsys.readouterr().out, re.MULTILINE) == list("0123456")
 
 
 def test_help_loads_nothing_heavy():

@@ -1,4 +1,4 @@
-"""A corpus with a screened test set of made-up words, sound or with a fault planted, for `ragassay validity`."""
+"""A corpus with a screened test set of made-up words, sound or with a fault planted, for `ragassay check validity`."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def root(runs: list[Workspace], tmp_path_factory: pytest.TempPathFactory) -> Pat
     report(runs[0])
     (folder / "screen.html").write_text(screen_page(made_up_screen(), "manuals"), encoding="utf-8")
     corpus, results = make_validity_corpus(folder / "validity", "leak")
-    assert main(["validity", str(corpus), "--results", str(results)]) == 0
+    assert main(["check", "validity", str(corpus), "--results", str(results)]) == 0
     shutil.copy(results / "validity.html", folder)
     shutil.move(runs[0].report, folder)
     return folder

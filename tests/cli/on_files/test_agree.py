@@ -177,7 +177,7 @@ def systems(folder: Path, n: int = 4) -> None:
 
 def test_systems_under_two_sets_of_labels(tmp_path: Path, run: Run):
     systems(tmp_path)
-    arguments = ("agree-systems", "--qrels", "human", "--qrels", "judge", "--runs", "runs", "--measure", "RR@10")
+    arguments = ("agree", "systems", "--qrels", "human", "--qrels", "judge", "--runs", "runs", "--measure", "RR@10")
     status, out, _ = run(*arguments, "--json")
     found = json.loads(out)
     assert status == 0 and list(found["scores"]) == ["good", "fair", "poor"] and found["n_queries"] == 4
@@ -197,11 +197,11 @@ def test_queries_of_a_section_are_resampled_together(tmp_path: Path, run: Run):
     sections = {q: f"s{place // 4}" for place, q in enumerate(sorted(ids))}
     rows = [json.dumps({"_id": q, "text": "?", "metadata": {"section": sections[q]}}) for q in ids]
     (tmp_path / "queries.jsonl").write_text("".join(f"{row}\n" for row in rows))
-    arguments = ("agree-systems", "--qrels", "human", "--qrels", "judge", "--runs", "runs", "--measure", "RR@10")
+    arguments = ("agree", "systems", "--qrels", "human", "--qrels", "judge", "--runs", "runs", "--measure", "RR@10")
     found = [json.loads(run(*arguments, "--json", *more)[1]) for more in ((), ("--sections", "queries.jsonl"))]
     alone, together = (each["figures"]["tau_b"] for each in found)
     assert alone["value"] == together["value"] == 1.0 and together["ci_low"] < alone["ci_low"]
-    status, _, err = run("agree-systems", "--scores", "judge", "--sections", "queries.jsonl")
+    status, _, err = run("agree", "systems", "--scores", "judge", "--sections", "queries.jsonl")
     assert status == 2 and "--sections" in err
 
 
@@ -214,7 +214,7 @@ def test_one_order_is_as_sure_as_its_resamples(tmp_path: Path, run: Run, n: int,
     """
     systems(tmp_path, n)
     (tmp_path / "judge").write_text("".join(f"q{q} 0 {'x' if q < n_other else 'hit'} 1\n" for q in range(n)))
-    arguments = ("agree-systems", "--qrels", "human", "--qrels", "judge", "--runs", "runs", "--measure", "RR@10")
+    arguments = ("agree", "systems", "--qrels", "human", "--qrels", "judge", "--runs", "runs", "--measure", "RR@10")
     status, out, _ = run(*arguments, "--json", "--bootstrap", "4000")
     tau = json.loads(out)["figures"]["tau_b"]
     assert status == 0 and (tau["value"], tau["ci_high"]) == (1.0, 1.0)
@@ -223,7 +223,7 @@ def test_one_order_is_as_sure_as_its_resamples(tmp_path: Path, run: Run, n: int,
 
 def test_systems_from_a_table_of_scores(tmp_path: Path, run: Run):
     (tmp_path / "scores.csv").write_text("system,people,judge\nb,0.4,0.6\na,0.5,0.7\nc,0.1,0.65\n")
-    status, out, _ = run("agree-systems", "--scores", "scores.csv", "--json")
+    status, out, _ = run("agree", "systems", "--scores", "scores.csv", "--json")
     found = json.loads(out)
     assert status == 0 and list(found["scores"]) == ["a", "b", "c"]
     assert found["figures"]["tau_b"]["value"] == pytest.approx(1 / 3)
@@ -241,21 +241,21 @@ def test_systems_from_a_table_of_scores(tmp_path: Path, run: Run):
 )
 def test_a_bad_table_of_scores(tmp_path: Path, run: Run, text: str, says: str):
     (tmp_path / "scores.csv").write_text(text)
-    status, _, err = run("agree-systems", "--scores", "scores.csv")
+    status, _, err = run("agree", "systems", "--scores", "scores.csv")
     assert status == 2 and says in err and err.count("\n") == 1
 
 
 def test_systems_that_cannot_be_compared(tmp_path: Path, run: Run):
     systems(tmp_path)
     (tmp_path / "other").write_text("q7 0 hit 1\n")
-    base = ("agree-systems", "--qrels", "human", "--runs", "runs", "--measure")
+    base = ("agree", "systems", "--qrels", "human", "--runs", "runs", "--measure")
     for arguments, says in (
         ([*base, "RR@10", "--qrels", "other"], "shares no query"),
         ([*base, "RR@10", "--qrels", "human"], "named twice"),
         ([*base, "RR@10"], "given 1 times"),
         ([*base, "quality", "--qrels", "judge"], "not a measure"),
-        (["agree-systems", "--runs", "runs"], "needs --qrels twice"),
-        ([*base[:3], "--qrels", "judge", "--runs", "nowhere", "--measure", "RR@10"], "not a folder"),
+        (["agree", "systems", "--runs", "runs"], "needs --qrels twice"),
+        ([*base[:4], "--qrels", "judge", "--runs", "nowhere", "--measure", "RR@10"], "not a folder"),
     ):
         status, _, err = run(*arguments)
         assert status == 2 and says in err and err.count("\n") == 1
@@ -313,7 +313,7 @@ def test_agree_systems_has_scipys_p(tmp_path: Path, run: Run):
     scores = [(0.1, 0.2), (0.3, 0.1), (0.5, 0.6), (0.7, 0.5), (0.9, 0.8), (0.95, 0.7)]
     rows = "".join(f"s{i},{a},{b}\n" for i, (a, b) in enumerate(scores))
     (tmp_path / "scores.csv").write_text("system,one,other\n" + rows)
-    status, out, _ = run("agree-systems", "--scores", "scores.csv", "--json")
+    status, out, _ = run("agree", "systems", "--scores", "scores.csv", "--json")
     expected = kendalltau(*zip(*scores, strict=True)).pvalue
     assert status == 0 and json.loads(out)["p"]["tau_b"] == pytest.approx(expected, rel=1e-5)
 
@@ -323,7 +323,7 @@ def test_systems_by_year(tmp_path: Path, run: Run):
     years = {"2024": [(0.1, 0.2), (0.3, 0.1), (0.5, 0.6), (0.7, 0.5)], "999": [(0.9, 0.8), (0.4, 0.7), (0.2, 0.1)]}
     rows = [f"s{i},{year},{a},{b}\n" for year, scores in years.items() for i, (a, b) in enumerate(scores)]
     (tmp_path / "scores.csv").write_text("system,year,people,judge\n" + "".join(rows))
-    arguments = ("agree-systems", "--scores", "scores.csv", "--by", "year")
+    arguments = ("agree", "systems", "--scores", "scores.csv", "--by", "year")
     status, out, _ = run(*arguments, "--json")
     found = json.loads(out)
     assert status == 0 and list(found) == ["999", "2024"]
@@ -351,5 +351,5 @@ def test_systems_by_year(tmp_path: Path, run: Run):
 )
 def test_systems_that_cannot_be_divided(tmp_path: Path, run: Run, text: str, arguments: list[str], says: str):
     (tmp_path / "scores.csv").write_text(text)
-    status, out, err = run("agree-systems", "--scores", "scores.csv", *arguments)
+    status, out, err = run("agree", "systems", "--scores", "scores.csv", *arguments)
     assert (status, out) == (2, "") and says in err and err.count("\n") == 1

@@ -1,4 +1,4 @@
-"""`ragassay calibrate` on a table, on labels.csv with files of judgments, and on an experiment."""
+"""`ragassay agree calibrate` on a table, on labels.csv with files of judgments, and on an experiment."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_table_with_a_column_of_numbers(tmp_path: Path, capsys: pytest.Capture
     rows = [f"q{i // 4},{'yes' if a else 'no'},{b}\n" for i, (a, b) in enumerate(zip(people, scores, strict=True))]
     table = tmp_path / "labels.csv"
     table.write_text("query_id,human,p\n" + "".join(rows) + "q999,yes,\nq999,,0.5\n")
-    arguments = ["calibrate", "--labels", str(table), "--human", "human", "--judge", "p", "--relevant", "yes"]
+    arguments = ["agree", "calibrate", "--labels", str(table), "--human", "human", "--judge", "p", "--relevant", "yes"]
     assert main([*arguments, "--json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)
     halves = found["chosen_on"], found["reported_on"]
@@ -70,7 +70,7 @@ def test_a_table_with_a_column_of_numbers(tmp_path: Path, capsys: pytest.Capture
 
 def test_labels_csv_with_the_judges_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     write_records(tmp_path / "relevance.jsonl", judged(0.5, failed=3))
-    arguments = ["calibrate", "--labels", str(labels_csv(tmp_path / "labels.csv"))]
+    arguments = ["agree", "calibrate", "--labels", str(labels_csv(tmp_path / "labels.csv"))]
     arguments += ["--judgments", str(tmp_path / "relevance.jsonl"), "--choose-by", "balanced_accuracy"]
     assert main(arguments) == 0
     out = " ".join(capsys.readouterr().out.split())
@@ -94,7 +94,7 @@ def test_an_experiment_by_its_own_threshold_and_sections(tmp_path: Path, capsys:
     workspace = results_folder(tmp_path, TOML, queries=queries, relevance=judged(0.7))
     labels_csv(workspace.own_labels)
     before = {path.name: path.read_bytes() for path in workspace.corpus.iterdir()}
-    assert main(["calibrate", str(workspace.corpus), "--results", str(workspace.results), "--json"]) == 0
+    assert main(["agree", "calibrate", str(workspace.corpus), "--results", str(workspace.results), "--json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)
     people, scores = labelled()
     assert (found["present"], found["file"]) == (0.7, "relevance.jsonl")
@@ -132,6 +132,6 @@ def test_what_cannot_be_used_is_one_sentence(
     Path("l.csv").write_text("who,when,query,subject,criterion,label\nann,,q,d,relevance,2\n")
     Path("t.csv").write_text("h,word,wide\n0,a,1\n1,b,7\n1,c,9\n")
     write_records(Path("r.jsonl"), [judgment("q", "other", "relevance", 1.0)])
-    assert main(["calibrate", *arguments]) == 2
+    assert main(["agree", "calibrate", *arguments]) == 2
     error = capsys.readouterr().err
     assert said in error and error.count("\n") == 1

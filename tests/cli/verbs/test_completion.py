@@ -28,7 +28,7 @@ def script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        (["agr"], {"agree", "agree-systems"}),
+        (["agr"], {"agree"}),
         (["rate", "--me"], {"--method"}),
         (["rate", "--method", ""], {"elo", "bradley-terry"}),
         (["run", "cor"], {"corpora"}),
@@ -48,5 +48,5 @@ def test_bash_offers_verbs_options_values_and_files(tmp_path: Path, script: Path
 def test_the_other_shells_have_a_script_of_their_own(shell: str, capsys: pytest.CaptureFixture[str]):
     assert main(["completion", shell]) == 0
     text = capsys.readouterr().out
-    assert "meta-eval" in text and "bradley-terry" in text
+    assert "label-sheet" in text and "bradley-terry" in text
     assert ("#compdef ragassay" in text) == (shell == "zsh")

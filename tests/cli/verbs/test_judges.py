@@ -1,4 +1,4 @@
-"""`ragassay judges`: every evaluator with what it reads, its scale, its threshold and its tags; the docs' tables."""
+"""`ragassay judge --list`: every evaluator with what it reads, its scale, its threshold, its tags; the docs' tables."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ragassay.evaluate.judging.engine.evaluator import NIST, SR_11_7
 
 
 def test_all_are_listed_by_family_with_scale_and_threshold(capsys):
-    assert main(["judges"]) == 0
+    assert main(["judge", "--list"]) == 0
     said = capsys.readouterr().out
     assert all(f"  {name}: of each" in said for name in built_in())
     assert "0 to 3, good from 2\n" in said and "source: Upadhyay et al. 2024" in said
 
 
 def test_as_json_each_says_what_it_reads_and_from_where_it_is(capsys):
-    main(["judges", "--json"])
+    main(["judge", "--list", "--json"])
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
     assert list(rows) == list(built_in())
     assert rows["correctness"]["criteria"][0] == {
@@ -36,7 +36,7 @@ def test_as_json_each_says_what_it_reads_and_from_where_it_is(capsys):
 
 
 def test_the_tags_tell_which_judges_bear_on_what(capsys):
-    main(["judges", "--tags", "--json"])
+    main(["judge", "--list", "--tags", "--json"])
     found = json.loads(capsys.readouterr().out)
     assert list(found) == [*NIST, *SR_11_7] and "safety" in found["safe"]
 

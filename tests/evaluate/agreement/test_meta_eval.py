@@ -58,7 +58,7 @@ def by_number(labels, made=grade):
 
 def meta_eval(bench, *options: str) -> int:  # noqa: F811
     model = ["--model", "openai:judge", "--base-url", bench.server.base_url, "--work", str(bench.folder / "work")]
-    return main(["meta-eval", *model, *options])
+    return main(["agree", "meta-eval", *model, *options])
 
 
 def test_the_figures_of_five_passages_are_those_worked_by_hand(bench, passages_set, capsys):  # noqa: F811
@@ -155,9 +155,11 @@ def own_judge(bench):  # noqa: F811
 def test_claims_with_labels_that_are_words(bench, own_judge, capsys):  # noqa: F811
     bench.server.script = by_number({"p1": "yes", "p2": "no", "p3": "yes"}, label)
     file = str(write_lines(bench.folder / "claims.jsonl", CLAIMS))
-    assert main(["meta-eval", *own_judge, "--labelled", file]) == 2
+    assert main(["agree", "meta-eval", *own_judge, "--labelled", file]) == 2
     assert "completely-support, partially-support, refute" in capsys.readouterr().err
-    assert main(["meta-eval", *own_judge, "--labelled", file, "--relevant", "completely-support", "--json"]) == 0
+    assert (
+        main(["agree", "meta-eval", *own_judge, "--labelled", file, "--relevant", "completely-support", "--json"]) == 0
+    )
     found = json.loads(capsys.readouterr().out)
     assert (found["kind"], found["threshold"], found["n_relevant"]) == ("claims", 0.5, 1)
     assert found["binary"]["precision"]["value"] == pytest.approx(1 / 2)
@@ -272,7 +274,7 @@ def test_models_and_wordings_stand_side_by_side_too(bench, passages_set, capsys)
 
 def test_requests_of_several_judges_are_written_at_once_and_of_two_models_in_turn(tmp_path, passages_set):
     options = ["--judge", "umbrela,context_relevance", *passages_set, "--work", str(tmp_path / "work")]
-    assert main(["meta-eval", *options, "--model", "file:a", "--model", "file:b"]) == 3
+    assert main(["agree", "meta-eval", *options, "--model", "file:a", "--model", "file:b"]) == 3
     files = sorted((tmp_path / "work" / "requests").iterdir())
     assert [file.name for file in files] == ["evaluate-context_relevance-0001.jsonl", "evaluate-umbrela-0001.jsonl"]
     for file in files:
@@ -282,7 +284,7 @@ def test_requests_of_several_judges_are_written_at_once_and_of_two_models_in_tur
 
 
 def test_a_judge_of_answers_is_not_held_against_labels_of_passages(bench, own_judge, passages_set, capsys):  # noqa: F811
-    assert main(["meta-eval", *own_judge, *passages_set]) == 2
+    assert main(["agree", "meta-eval", *own_judge, *passages_set]) == 2
     assert "labels passages, and fits judges answers" in capsys.readouterr().err
     assert not bench.server.requests
 

@@ -44,7 +44,7 @@ def test_validity(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     corpus, results = make_validity_corpus(tmp_path)
     said, n = [], 0
     for _ in range(2):
-        assert main(["validity", str(corpus), "--results", str(results), "--json", "--no-embeddings"]) == 0
+        assert main(["check", "validity", str(corpus), "--results", str(results), "--json", "--no-embeddings"]) == 0
         said.append(json.loads(capsys.readouterr().out))
         if not n:
             n = ask_again(results / "queries.jsonl")

@@ -42,10 +42,10 @@ def test_answers_are_judged_by_what_another_package_brings(tmp_path: Path, plugi
 
 
 def test_it_is_listed_after_ours_and_is_a_function(plugin: Installed, capsys, tmp_path: Path):
-    assert main(["judges", "--json"]) == 0
+    assert main(["judge", "--list", "--json"]) == 0
     last = json.loads(capsys.readouterr().out)[-1]
     assert (last["name"], last["source"], last["asks"]) == (NAME, "ragassay-example 1.0", "nothing")
-    main(["judges", "--markdown"])
+    main(["judge", "--list", "--markdown"])
     assert NAME not in capsys.readouterr().out
     assert NAME in dir(judges)
     assert judges.words_in_bounds(query="Which?", answer="a b", most=1, work=tmp_path).label == 0.0
@@ -65,7 +65,7 @@ def test_one_that_is_named_otherwise_in_its_class_is_not_taken(plugin: Installed
 def test_one_that_is_named_as_ours_is_not_taken_and_not_listed(plugin: Installed, capsys):
     plugin.install(judges={"groundedness": f"{MODULE}:WordsInBounds"})
     assert judges.named("groundedness").__doc__ == judges.groundedness.__doc__
-    assert main(["judges"]) == 2
+    assert main(["judge", "--list"]) == 2
     assert (
         "'groundedness', which ragassay-example 1.0 brings, is the name of a judge of ours" in capsys.readouterr().err
     )

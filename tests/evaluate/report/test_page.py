@@ -373,7 +373,7 @@ def test_another_layout_is_said_with_its_file(tmp_path: Path):
 
 def test_what_ragassay_validity_writes_is_what_the_report_reads(tmp_path: Path):
     corpus, results = make_validity_corpus(tmp_path, "leak")
-    assert main(["validity", str(corpus), "--results", str(results)]) == 0
+    assert main(["check", "validity", str(corpus), "--results", str(results)]) == 0
     lines = read_validity(Workspace(corpus, results, load_experiment(corpus / "experiment.toml")))
     assert {line.part for line in lines} == set(PARTS)
     assert lines[0].warning and "copied from their evidence" in lines[0].said

@@ -1,4 +1,4 @@
-"""`ragassay validity`: planted faults are found, a sound set raises none, and what is open is said to be."""
+"""`ragassay check validity`: planted faults are found, a sound set raises none, and what is open is said to be."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ragassay.evaluate.validity.validity import render
 
 
 def looked_at(corpus: Path, results: Path) -> dict[str, Any]:
-    assert main(["validity", str(corpus), "--results", str(results)]) == 0
+    assert main(["check", "validity", str(corpus), "--results", str(results)]) == 0
     found: dict[str, Any] = json.loads((results / "validity.json").read_text())
     return found
 
@@ -84,7 +84,7 @@ def test_a_look_that_gives_questions_away_is_warned_of(tmp_path: Path):
     (results / "questions-check.json").write_text(json.dumps({**check, "energy_distance_drawn": None}))
     assert "AUC 0.90 (0.80 to 0.95; n 110)" in looked_at(corpus, results)["realism"]["warnings"][0]
     (results / "questions-check.json").write_text("{}")
-    assert main(["validity", str(corpus), "--results", str(results)]) == 2
+    assert main(["check", "validity", str(corpus), "--results", str(results)]) == 2
 
 
 def test_without_a_screening_the_parts_that_need_none_are_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -120,7 +120,7 @@ def test_a_set_of_one_question_says_so(tmp_path: Path):
 def test_without_questions_there_is_nothing_to_look_at(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     corpus, results = make_validity_corpus(tmp_path)
     (results / "queries.jsonl").unlink()
-    assert main(["validity", str(corpus), "--results", str(results)]) == 2
+    assert main(["check", "validity", str(corpus), "--results", str(results)]) == 2
     assert "there are no questions yet" in capsys.readouterr().err
     assert not (results / "validity.json").exists()
 
@@ -128,7 +128,7 @@ def test_without_questions_there_is_nothing_to_look_at(tmp_path: Path, capsys: p
 def test_a_screening_of_other_queries_is_not_taken_for_one_of_these(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     corpus, results = make_validity_corpus(tmp_path)
     write_lines(results / "queries.jsonl", records(results / "queries.jsonl")[:50])
-    assert main(["validity", str(corpus), "--results", str(results)]) == 2
+    assert main(["check", "validity", str(corpus), "--results", str(results)]) == 2
     assert "bm25-0 was run on 110 queries, and there are 50 now" in capsys.readouterr().err
 
 
@@ -137,7 +137,7 @@ def test_a_real_question_about_another_document_is_named(tmp_path: Path, capsys:
     rows = records(results / "queries.jsonl")
     rows[-1]["metadata"]["evidence"] = [{"doc": "other.pdf", "start": 0, "end": 5}]
     write_lines(results / "queries.jsonl", rows)
-    assert main(["validity", str(corpus), "--results", str(results)]) == 2
+    assert main(["check", "validity", str(corpus), "--results", str(results)]) == 2
     told = capsys.readouterr().err
     assert "other.pdf" in told and f"queries.jsonl:{len(rows)}" in told
     assert not (results / "validity.json").exists()
