@@ -137,9 +137,9 @@ class Graded(NamedTuple):
         graded = [(span, grade) for span, grade in pieces if grade > 0]
         if not graded:
             return None
-        pieces = tuple(sorted({span for span, _ in graded}))
-        relevant = tuple(sorted({span for span, grade in graded if grade > 1})) or pieces
-        return cls(merged(relevant), merged(pieces), relevant, pieces)
+        spans = tuple(sorted({span for span, _ in graded}))
+        relevant = tuple(sorted({span for span, grade in graded if grade > 1})) or spans
+        return cls(merged(relevant), merged(spans), relevant, spans)
 
 
 def covered(span: Span, pieces: Evidence) -> int:

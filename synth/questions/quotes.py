@@ -147,7 +147,8 @@ def _spans(
         places = [at for quote in quotes if (at := _place(quote, piece, passage))]
         lost += len(quotes) - len(places)
         whole += not places
-        for span in [{**piece, "start": start, "end": end} for start, end in places] or [piece]:
+        spans: list[Mapping[str, Any]] = [{**piece, "start": start, "end": end} for start, end in places]
+        for span in spans or [piece]:
             found.setdefault(tuple(span.get(key) for key in ("doc", "start", "end", "passage")), span)
     return list(found.values()), lost, whole
 
