@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from support.finished_run.run import Run
 from support.places import ROOT
+from support.read_once import pdfs_read_once as pdfs_read_once
 
 from ragassay.cli import main
 
