@@ -14,6 +14,8 @@ from support.bare_environment import link_dependencies
 from support.places import ROOT
 from support.small_corpus import make_corpus
 
+pytestmark = pytest.mark.slow
+
 PASSAGES = [{"_id": "p1", "title": "", "text": "The watchdog resets the board."}]
 QUERIES = [{"_id": "q1", "text": "What resets the board?", "metadata": {"expected_response": "The watchdog."}}]
 ANSWERS = [{"query_id": "q1", "agent": "ours", "answer": "The watchdog does.", "passages": ["p1"]}]

@@ -31,6 +31,7 @@ def ragassay(*words: object, before: Callable[[], None] | None = None) -> subpro
     return subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, preexec_fn=before)
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments_every_pair_has_one_record_and_no_reply_is_paid_for_twice(tmp_path: Path):
     made = soak(tmp_path, 100, 2, say=lambda line: None)
     assert made.sound and len(made.rows) == 110
@@ -64,6 +65,7 @@ def test_vectors_that_do_not_fit_on_the_disk_are_an_error_and_not_a_crash():
     assert store[b"a"].tolist() == [1.0] * 384 and store[b"b"].tolist() == [2.0] * 384
 
 
+@pytest.mark.slow
 def test_on_a_full_disk_it_says_so_and_goes_on_when_there_is_room(tmp_path: Path):
     with ScriptedServer("openai", answer_everything) as server:
         workspace = material(tmp_path / "mine", tmp_path / "results", server.base_url, 100)

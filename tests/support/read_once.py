@@ -1,4 +1,4 @@
-"""PDFs of the same bytes are read by a process of their own once; that reading is right is tested in tests/synth/pdf."""
+"""PDFs of the same bytes are read by a process once; that they are read rightly is tested in tests/synth/pdf."""
 
 from __future__ import annotations
 

@@ -61,13 +61,13 @@ def make(corpus: Path, server: ScriptedServer, more: str = "looks = 8", n: int =
     text = path.read_text().replace('style = "passage"', 'source = "own"\nevidence = "section"')
     own = "".join(OWN.format(name=name) for name in ("good", "bad"))
     text = text.replace("fusion_queries = 2", "agents = []")
-    path.write_text(text.replace("max_concurrency = 8", f"max_concurrency = 8\n{more}\n{own}"))
+    path.write_text(text.replace("max_concurrency = 8", f"max_concurrency = 2\n{more}\n{own}"))
     (corpus / "questions.txt").write_text("".join(f"What does register R{n} do?\n" for n in range(n)))
     for name, word in (("good", "gold"), ("bad", "tin")):
         (corpus / f"{name}_one.py").write_text(SYSTEM.format(word=word))
 
 
-@pytest.mark.parametrize("killed_at", [None, 5, 45, 61, 110])
+@pytest.mark.parametrize("killed_at", [None, 45, *(pytest.param(at, marks=pytest.mark.slow) for at in (5, 61, 110))])
 def test_what_is_decided_at_the_second_of_eight_looks_pays_for_a_quarter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], killed_at: int | None
 ) -> None:
@@ -235,6 +235,7 @@ def test_people_label_a_sample_of_each_look_and_correcting_after_a_stop_is_a_new
         assert len(server.requests) == n_asked, "before anything is paid for"
 
 
+@pytest.mark.slow
 def test_what_a_stage_has_cost_counts_once_towards_the_limit_however_often_it_looks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -248,7 +249,7 @@ def test_what_a_stage_has_cost_counts_once_towards_the_limit_however_often_it_lo
             text = path.read_text().replace('evidence = "section"', 'evidence = "corpus"')
             priced = "timeout_s = 20.0\nprices_usd_per_million = { input = 1000.0, output = 1000.0 }"
             path.write_text(
-                text.replace("timeout_s = 20.0", priced).replace("max_concurrency = 8", "max_concurrency = 1")
+                text.replace("timeout_s = 20.0", priced).replace("max_concurrency = 2", "max_concurrency = 1")
             )
             assert main(["run", str(corpus), "--until", "best"]) == 0
         results = corpus.parent / "results" / name

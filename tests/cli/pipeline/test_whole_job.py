@@ -223,6 +223,7 @@ def test_the_two_orders_of_a_game_are_never_in_one_file(tmp_path: Path):
     assert len(games) == 2 and not set.intersection(*games.values())
 
 
+@pytest.mark.slow
 def test_killed_anywhere_it_goes_on_and_asks_for_nothing_it_has(tmp_path: Path):
     chance = random.Random(3)
 
