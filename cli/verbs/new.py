@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
@@ -19,6 +20,7 @@ from pydantic import ValidationError
 from ragassay.errors import InputError
 from ragassay.experiment.tables import MODEL_PATTERN, ModelSettings
 from ragassay.files import first_problem
+from ragassay.layouts.questions import HEADINGS, SUFFIXES, Column, read_questions
 from ragassay.models.encoders import OFFLINE_MODEL, check_encoder
 from ragassay.models.endpoint import provider_of, providers
 from ragassay.models.servers import served_models, why_unreachable
@@ -214,17 +216,17 @@ class _Own:
     """Questions of one's own: the file's name in the corpus folder, which column is what, and how they were read."""
 
     name: str
-    columns: dict[str, str]
+    columns: Mapping[Column, str]
     told: str
 
 
 def _own_questions(path: Path | None, columns: list[str]) -> _Own | None:
     """What `--questions` and `--column` name, read as a run will read it."""
-    from ragassay.layouts.questions import HEADINGS, SUFFIXES, read_questions
     from ragassay.synth.questions.own import read_expert_questions, read_own_queries
 
-    told = dict(one.split("=", 1) for one in columns if "=" in one)
-    if wrong := [one for one in columns if one.partition("=")[0] not in HEADINGS or not one.partition("=")[2]]:
+    given = [one.partition("=") for one in columns]
+    told = {what: heading for what in HEADINGS for name, _, heading in given if name == what}
+    if wrong := ["".join(one) for one in given if one[0] not in HEADINGS or not one[2]]:
         problem = f"--column {plain(wrong[0])} is not WHAT=HEADING"
         raise InputError(problem, remedy=f"write --column question=HEADING; there are {listed([*HEADINGS])}")
     if path is None:

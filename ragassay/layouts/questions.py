@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import ValidationError
 
@@ -22,7 +22,8 @@ from .cells import Row, header_of, read_rows, text
 NAME = "questions"
 SUFFIXES = (".csv", ".tsv", ".xlsx", ".json", ".jsonl")
 
-HEADINGS: Mapping[str, tuple[str, ...]] = {
+Column = Literal["question", "answer", "id", "role"]
+HEADINGS: Mapping[Column, tuple[str, ...]] = {
     "question": (
         *("question", "questions", "query", "text", "user input", "input", "prompt", "question text", "query text"),
         *("frage", "fragen", "anfrage", "pregunta", "pergunta", "domanda", "vraag", "fråga", "spørgsmål", "pytanie"),
@@ -66,7 +67,7 @@ def question_file(corpus: Path) -> Path | None:
     return found[0] if found else None
 
 
-def read_questions(path: Path, columns: Mapping[str, str]) -> Questions:
+def read_questions(path: Path, columns: Mapping[Column, str]) -> Questions:
     """The questions, with `metadata.expected_response`, `metadata.role` and the other columns where they are filled.
 
     columns: "question", "answer", "id" or "role" to the heading that has it; the rest is guessed (`HEADINGS`). An id
@@ -130,9 +131,9 @@ def _made_ids(texts: Sequence[str]) -> list[str]:
     return ids
 
 
-def _taken(headings: Sequence[str], columns: Mapping[str, str], path: Path) -> dict[str, str]:
+def _taken(headings: Sequence[str], columns: Mapping[Column, str], path: Path) -> dict[Column, str]:
     """What each heading is taken for."""
-    taken = {}
+    taken: dict[Column, str] = {}
     for what, heading in columns.items():
         if heading not in headings:
             there = f"{did_you_mean(heading, headings)}there are {listed([plain(name) for name in headings])}"
@@ -190,14 +191,15 @@ def _ids(rows: Sequence[Row], heading: str | None, told: bool, path: Path) -> li
     return list(ids)
 
 
-def _metadata(row: Row, taken: Mapping[str, str], others: Sequence[str], path: Path) -> dict[str, Any]:
+def _metadata(row: Row, taken: Mapping[Column, str], others: Sequence[str], path: Path) -> dict[str, Any]:
     whole = row.fields.get("metadata")
     given = row.fields.get("evidence") or (whole.get("evidence") if isinstance(whole, dict) else None)
     if given and not isinstance(given, str):
         remedy = 'name the file queries.jsonl, one {"_id": …, "text": …, "metadata": {"evidence": […]}} a line'
         raise InputError(f"{row.place}evidence is read from queries.jsonl", file=path, line=row.line, remedy=remedy)
     metadata = {}
-    for what, name in (("answer", "expected_response"), ("role", "role")):
+    fields: Sequence[tuple[Column, str]] = (("answer", "expected_response"), ("role", "role"))
+    for what, name in fields:
         if what in taken and (value := row.fields.get(taken[what])) not in (None, ""):
             try:
                 metadata[name] = text(value).strip()
@@ -213,7 +215,7 @@ def _metadata(row: Row, taken: Mapping[str, str], others: Sequence[str], path: P
     return {name: value for name, value in metadata.items() if value != ""}
 
 
-def _told(path: Path, n: int, taken: Mapping[str, str], others: Sequence[str]) -> str:
+def _told(path: Path, n: int, taken: Mapping[Column, str], others: Sequence[str]) -> str:
     """`questions.csv: 50 questions from the column 'Frage', expected answers from 'Antwort'; ids are made; …`."""
     said = [f"{n:,} question{'s' * (n != 1)} from the column '{plain(taken['question'])}'"]
     said += [f"expected answers from '{plain(taken['answer'])}'"] if "answer" in taken else []
