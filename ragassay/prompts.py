@@ -8,18 +8,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from html import escape
 from itertools import accumulate, takewhile
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
-
-from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, Undefined, meta
-from jinja2.sandbox import SandboxedEnvironment
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .errors import InputError
 from .files import digest_bytes, read_text
 from .records import Passage
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+    from jinja2.sandbox import SandboxedEnvironment
 
 
 class Message(NamedTuple):
@@ -53,7 +54,7 @@ def fence(tag: str, text: str, attributes: Mapping[str, str] | None = None) -> s
     """`text` between `<tag>` and `</tag>`; whatever in it would open or close one of our fences is broken up."""
     if tag not in TAGS:
         raise ValueError(f"{tag} is not one of {', '.join(TAGS)}")
-    if isinstance(text, Undefined):
+    if not isinstance(text, str):
         str(text)  # a StrictUndefined raises, naming what the prompt asks for
     broken = _TAG.sub("<\u200a", text)
     named = "".join(f' {name}="{escape(value)}"' for name, value in (attributes or {}).items())
@@ -63,24 +64,33 @@ def fence(tag: str, text: str, attributes: Mapping[str, str] | None = None) -> s
 _OF_A_TEMPLATE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 """What the expressions of a template may raise, beside Jinja2's own errors."""
 
-_environment = SandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
-_environment.globals["fence"] = fence
+
+@cache
+def _environment() -> SandboxedEnvironment:
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import SandboxedEnvironment
+
+    made = SandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
+    made.globals["fence"] = fence
+    return made
 
 
 @lru_cache(maxsize=256)
 def _compiled(template: str) -> Template:
     """Compiling takes longer than filling, and each prompt is filled thousands of times."""
-    return _environment.from_string(template)
+    return _environment().from_string(template)
 
 
 @lru_cache(maxsize=256)
 def _check(template: str) -> None:
-    _environment.parse(template)
+    _environment().parse(template)
 
 
 @lru_cache(maxsize=256)
 def _names(template: str) -> frozenset[str]:
-    return frozenset(meta.find_undeclared_variables(_environment.parse(template)))
+    from jinja2 import meta
+
+    return frozenset(meta.find_undeclared_variables(_environment().parse(template)))
 
 
 @dataclass(frozen=True)
@@ -95,6 +105,8 @@ class Prompt:
     @classmethod
     def load(cls, path: Path) -> Prompt:
         """Read a prompt. Raises InputError where the file, its `## User` line or its syntax is wrong."""
+        from jinja2 import TemplateSyntaxError
+
         text = read_text(path)
         parts = re.split(r"^## User[ \t]*\r?\n", text, flags=re.MULTILINE)
         if len(parts) != 2:
@@ -114,6 +126,8 @@ class Prompt:
 
     def render(self, values: Mapping[str, Any]) -> tuple[Message, ...]:
         """The messages with `values` in their places. Raises InputError where the prompt names a value not given."""
+        from jinja2 import TemplateError
+
         try:
             filled = [_compiled(part).render(values).strip() for part in (self.system, self.user)]
         except (TemplateError, *_OF_A_TEMPLATE) as error:

@@ -23,10 +23,10 @@ from ragassay.text import one_line, plain
 
 from .looks.told_apart import check_written, is_told_apart
 from .questions import DEFAULT_PROMPT
-from .questions.choose import choose, read_keep
+from .questions.choose import choose
 from .questions.find import RELEVANT, Evidence, Finder
 from .questions.need_writer import write_from_needs
-from .questions.own import ExpertQuestion, read_expert_questions, read_test_set, same_text
+from .questions.own import ExpertQuestion, read_expert_questions, read_keep, read_test_set, same_text
 from .questions.quotas import sample_queries
 from .questions.quotes import Quoted, ask_quotes
 from .questions.reject import Embed, Meanings, Sifted, clean, compared_texts, fault_in_writing, sift

@@ -184,8 +184,7 @@ INGEST = Stage(
 
 
 def _check_questions(workspace: Workspace) -> Iterator[Check]:
-    from .questions.choose import read_keep
-    from .questions.own import read_expert_questions, read_test_set
+    from .questions.own import read_expert_questions, read_keep, read_test_set
 
     settings = workspace.experiment.questions
     if settings.source != "synthetic":

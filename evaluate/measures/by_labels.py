@@ -10,15 +10,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import compress, repeat
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
-from ragassay.arrays import Floats, Truths
 from ragassay.files import Qrels
 
-from ..statistics.clustered import Values
 from .measure import Judged, Measure, Rankings
+
+if TYPE_CHECKING:
+    from ragassay.arrays import Floats, Truths
+
+    from ..statistics.clustered import Values
 
 HIGHEST_LABEL = 2
 LEVELS = {"0": "not", "1": "somewhat", "2": "very"}
@@ -187,6 +188,8 @@ def _labelled(qrels: Qrels, unsettled: Mapping[str, Sequence[str]], label: int) 
 
 def ideal_gains(qrels: Qrels, k: int) -> dict[str, float]:
     """Query to the discounted gain of its best possible first k (Jarvelin and Kekalainen, TOIS 20(4), 2002)."""
+    import numpy as np
+
     names = list(qrels)
     best = [sorted(row.values(), reverse=True)[:k] for row in qrels.values()]
     table = np.array([row + [0] * (k - len(row)) for row in best], dtype=np.float64).reshape(len(names), k)
@@ -208,6 +211,8 @@ class LabelRows:
 
     def without(self, queries: Collection[str]) -> LabelRows:
         """Those of other queries."""
+        import numpy as np
+
         return self.where(np.array([query not in queries for query in self.queries], dtype=bool)) if queries else self
 
     def where(self, which: Truths) -> LabelRows:
@@ -218,6 +223,8 @@ class LabelRows:
 
     def values(self, spelling: str) -> Values:
         """Query to the value of a measure; empty for one that such rows do not decide."""
+        import numpy as np
+
         if (measure := _parsed(spelling)) is None:
             return {}
         if measure.params.get("cutoff") != self.k:
@@ -248,6 +255,8 @@ def label_rows(
 
     A ranking with equal scores, which a measure may order in its own way, or with a passage twice is left out.
     """
+    import numpy as np
+
     names: list[str] = []
     labels: list[int | None] = []
     scores: list[float] = []
@@ -279,5 +288,7 @@ _NONE: Mapping[str, int] = {}
 
 def _gains(labels: Floats) -> Floats:
     """(queries,): the sum of labels (queries, k) over the log2 of rank + 1; those below 0 gain nothing."""
+    import numpy as np
+
     found: Floats = np.maximum(labels, 0.0) @ (1 / np.log2(np.arange(2, labels.shape[1] + 2)))
     return found

@@ -14,15 +14,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from ragassay.errors import InputError
 from ragassay.evidence import Evidence, Graded, Span, covered, merged
 from ragassay.files import Qrels
 from ragassay.records import Passage, Query, Section
 
-from ..statistics.clustered import Values
 from .measure import Judged, Measure, Rankings
+
+if TYPE_CHECKING:
+    from ..statistics.clustered import Values
 
 
 @dataclass(frozen=True)

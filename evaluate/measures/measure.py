@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ragassay.errors import InputError
 from ragassay.experiment.plugins import brought_by, classes_in, names_of, plugin, said
@@ -19,7 +19,8 @@ from ragassay.files import Qrels
 from ragassay.records import Passage
 from ragassay.text import did_you_mean, listed, plain
 
-from ..statistics.clustered import Values
+if TYPE_CHECKING:
+    from ..statistics.clustered import Values
 
 Rankings = Mapping[str, Sequence[tuple[str, float]] | None]
 """Query to (passage, score), best first. None: retrieval failed. A query that is absent retrieved nothing."""

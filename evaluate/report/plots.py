@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, cos, floor, log10, pi, sin
+from typing import TYPE_CHECKING
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from ragassay.records import Figure
@@ -20,10 +20,15 @@ from ragassay.text import one_line, untrusted
 from . import TEMPLATES
 from .wording import Kind, interval, number, shown
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 
 def environment() -> Environment:
     """With what all pages word and draw figures by; every text that a template prints is untrusted: control and
     direction characters are made visible, and it is escaped unless it is markup already."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
     made = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,

@@ -9,14 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from ragassay.errors import InputError
 from ragassay.experiment.tables import QuestionsSettings
-from ragassay.files import read_text
 from ragassay.records import Query
 from ragassay.text import plain
 
@@ -52,22 +49,6 @@ def shared_words(question: str, passage: str, language: str) -> float:
     """
     content = shape_of(question, language).content
     return len(content & shape_of(passage, language).content) / len(content) if content and passage else 0.0
-
-
-def read_keep(path: Path) -> tuple[str, ...]:
-    """The ids in the file's order, each once; blank lines and those that start with # are passed over.
-
-    Raises InputError: missing, not UTF-8, or a line that is no id.
-    """
-    if not path.is_file():
-        raise InputError("is not there", file=path, remedy="write one question id a line, or remove questions.keep")
-    found: dict[str, None] = {}
-    for number, line in enumerate(read_text(path).split("\n"), 1):
-        if line.strip() and not line.lstrip().startswith("#"):
-            if len(line.split()) > 1:
-                raise InputError("is not one question id", file=path, line=number, remedy="write one id a line")
-            found[line.strip()] = None
-    return tuple(found)
 
 
 @dataclass(frozen=True)

@@ -126,3 +126,19 @@ def _own_query(value: dict[str, object], path: Path, line: int) -> Query:
     given_pieces(value, path, line)
     others = {key: other for key, other in value.items() if key not in {"_id", "id", "text", "metadata"}}
     return query.model_copy(update={"metadata": {**others, **query.metadata}})
+
+
+def read_keep(path: Path) -> tuple[str, ...]:
+    """The ids in the file's order, each once; blank lines and those that start with # are passed over.
+
+    Raises InputError: missing, not UTF-8, or a line that is no id.
+    """
+    if not path.is_file():
+        raise InputError("is not there", file=path, remedy="write one question id a line, or remove questions.keep")
+    found: dict[str, None] = {}
+    for number, line in enumerate(read_text(path).split("\n"), 1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            if len(line.split()) > 1:
+                raise InputError("is not one question id", file=path, line=number, remedy="write one id a line")
+            found[line.strip()] = None
+    return tuple(found)

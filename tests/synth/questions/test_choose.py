@@ -18,7 +18,8 @@ from support.question_pool import KINDS, A, B, query, settings
 
 from ragassay.errors import InputError
 from ragassay.records import Query
-from ragassay.synth.questions.choose import choose, read_keep, shared_words
+from ragassay.synth.questions.choose import choose, shared_words
+from ragassay.synth.questions.own import read_keep
 from ragassay.synth.questions.slots import shares
 
 TARGET = tuple(np.random.default_rng(1).beta(3, 4, 30).round(3).tolist())
