@@ -13,7 +13,7 @@ Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]+$")]
 class Record(BaseModel):
     """A line of a file. Unknown fields are errors; `dump` gives the fields under the names the files use."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, defer_build=True)
 
     def dump(self) -> dict[str, Any]:
         """The record as plain data, keyed as in the files (`_id`, not `id`)."""

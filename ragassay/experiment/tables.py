@@ -33,7 +33,7 @@ class TableError(ValueError):
 class Table(BaseModel):
     """A table: unknown keys are errors."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class IngestSettings(Table):
