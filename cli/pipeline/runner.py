@@ -6,12 +6,15 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragassay.errors import InputError, NothingCame
 from ragassay.evaluate.stages import DRAW
 from ragassay.experiment.stage import Stage
 from ragassay.experiment.workspace import StageOutcome, Workspace, count_passages
+from ragassay.files import digest_file
 from ragassay.models.providers import cost_usd, served_cost_usd
 from ragassay.records import OWN_SYSTEM
 from ragassay.text import plain
@@ -102,7 +105,8 @@ def run_one(options: argparse.Namespace) -> int:
 
 
 class Runner:
-    """Runs stages of one workspace; the reply cache is read once, when a stage first needs it.
+    """Runs stages of one workspace; the reply cache is read once, when a stage first needs it, and a file that stages
+    share is digested once between two that run.
 
     What `to_run` and no stage before the one that runs needs is checked before a model is asked.
     """
@@ -115,6 +119,7 @@ class Runner:
         self._spent_usd: dict[str, float] = {}
         self._checked = False
         self._unpriced: set[str] = set()
+        self._digest = cache(digest_file)
         self._say: Callable[[str], None] = lambda line: print(plain(line), file=sys.stderr, flush=True)
 
     def bring_up_to_date(self, stage: Stage) -> Manifest:
@@ -122,7 +127,7 @@ class Runner:
         workspace = self._workspace
         inputs = self._inputs(stage)
         known = read_manifest(workspace, stage)
-        reason = why_stale(known, stage, workspace, inputs)
+        reason = why_stale(known, stage, workspace, inputs, self._digest)
         if known is not None and reason is None and self._retry_failed and known.n_failed:
             reason = f"{known.n_failed} failed last time"
         if known is not None and reason is None and self._ignore_recorded and self._has_recorded(stage):
@@ -147,6 +152,7 @@ class Runner:
             self._say(f"look {taken.look} of {taken.looks}, {taken.queries} of {taken.planned} queries: {known}")
             if not taken.goes_on:
                 return found
+            self._digest = cache(digest_file)
             found = [self.bring_up_to_date(stage) for stage in stages]
 
     def say_stale(self, before: Stage) -> None:
@@ -163,10 +169,10 @@ class Runner:
     def _why_stale(self, stage: Stage, known: Manifest) -> str | None:
         workspace = self._workspace
         try:
-            inputs = inputs_of(stage, workspace)
+            inputs = inputs_of(stage, workspace, self._digest)
         except InputError:  # what it needs is not here any more: for whoever runs that stage
             return None
-        return why_stale(known, stage, workspace, inputs)
+        return why_stale(known, stage, workspace, inputs, self._digest)
 
     def _run(self, stage: Stage, inputs: dict[str, str | None]) -> Manifest:
         from ragassay.calls.caller import Caller
@@ -189,6 +195,7 @@ class Runner:
         settings = stage.settings(workspace.experiment)
         manifest = make_manifest(stage.name, inputs, settings, made, outcome, (*caller.usage(), *outcome.usage))
         write_manifest(path, manifest)
+        self._digest = cache(digest_file)
         if workspace.screen in stage.makes(workspace):
             self._workspace = with_others(with_finalists(alone(workspace)), workspace.others)
         workspace.push()
@@ -199,7 +206,9 @@ class Runner:
     @property
     def nothing_received(self) -> bool:
         """Whether no model has ever answered, so that one will surely be asked."""
-        return not len(self._replies())
+        from ragassay.calls.reply_cache import any_reply
+
+        return not any_reply([*self._recorded(), self._workspace.replies])
 
     def refuse_obstacles(self) -> None:
         """Raise Obstacles where something that this stage or a later one needs is known to be missing; said once."""
@@ -231,15 +240,17 @@ class Runner:
                     file=path,
                     remedy=f"`ragassay run {workspace.corpus}` makes everything that `{stage.name}` needs",
                 )
-        return inputs_of(stage, workspace)
+        return inputs_of(stage, workspace, self._digest)
 
     def _replies(self) -> ReplyCache:
         if self._cache is None:
             from ragassay.calls.reply_cache import ReplyCache
 
-            recorded = () if self._ignore_recorded else self._workspace.recorded_replies()
-            self._cache = ReplyCache(self._workspace.replies, recorded)
+            self._cache = ReplyCache(self._workspace.replies, self._recorded())
         return self._cache
+
+    def _recorded(self) -> Sequence[Path]:
+        return () if self._ignore_recorded else self._workspace.recorded_replies()
 
 
 def _graver(outcome: StageOutcome, n_failed: int) -> StageOutcome:

@@ -18,7 +18,6 @@ from ..results import Results
 from .decision import lead_rows, told_lines
 from .judge import orders_lines, panel_lines
 from .plots import Scale
-from .screening import AT_TOKENS, at_words, badges, duration, measure_words, sentences, size
 from .tables import agreement_lines, corrected_lines, second_line
 from .wording import (
     MISSING,
@@ -55,6 +54,8 @@ class ScreenTable:
     results: ScreenResults
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from .screening import badges, sentences
+
         said = sentences(self.results)
         yield from (Text(one_line(one), "" if place else "bold") for place, one in enumerate(said))
         marks, notes = badges(self.results), _settings(self.results)
@@ -71,6 +72,8 @@ def screen_table(results: ScreenResults) -> ScreenTable:
 
 
 def _of_finalists(results: ScreenResults) -> list[Part]:
+    from .screening import AT_TOKENS, at_words, duration, measure_words, size
+
     by_name = {variant.name: variant for variant in results.variants}
     rows = [by_name[name] for name in results.finalists]
 

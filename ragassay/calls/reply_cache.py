@@ -69,11 +69,21 @@ class ReplyCache:
             self._replies[key] = Stored(body, None, latency_s, recorded=False)
 
     def _load(self, folder: Path, *, recorded: bool) -> None:
-        for path in sorted([*folder.glob("*.jsonl"), *folder.glob("*.jsonl.gz")]):
+        for path in _files(folder):
             for key, stored in read_replies(path, recorded=recorded):
                 known = self._replies.get(key)
                 if known is None or known.body is None or (stored.body is not None and not recorded):
                     self._replies[key] = stored
+
+
+def any_reply(folders: Iterable[Path]) -> bool:
+    """Whether a cache of these folders would hold one. Files are read up to the first; raises InputError as it does."""
+    files = (path for folder in folders for path in _files(folder))
+    return any(True for path in files for _ in read_replies(path))
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted([*folder.glob("*.jsonl"), *folder.glob("*.jsonl.gz")])
 
 
 def output_line(key: str, body: Body, latency_s: float | None = None) -> dict[str, Any]:

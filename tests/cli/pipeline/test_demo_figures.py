@@ -116,6 +116,13 @@ def test_the_verb_demo_gives_the_same_bytes_anywhere(demo: Run, tmp_path: Path) 
     first, second = contents(demo.results), contents(tmp_path / "results" / "avr-libc")
     assert list(first) == list(second)
     assert [name for name in first if first[name] != second[name]] == []
+    assert not [name for name in second if name.startswith("embeddings/")], "a vector that is not recorded was made"
+    code = "import sys; from ragassay.cli import main; main(['demo']); print(*sys.modules)"
+    again = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert "running" not in again.stderr
+    loaded = set(again.stdout.splitlines()[-1].split())
+    assert not {"numpy", "jinja2", "asyncio", "tenacity", "langchain_core", "ragassay.calls.caller"} & loaded
+    assert len([name for name in loaded if name.startswith("ragassay")]) < 80
 
 
 def times(folder: Path) -> dict[str, int]:
