@@ -105,9 +105,13 @@ class Prompt:
     @classmethod
     def load(cls, path: Path) -> Prompt:
         """Read a prompt. Raises InputError where the file, its `## User` line or its syntax is wrong."""
+        return cls.of(read_text(path), path)
+
+    @classmethod
+    def of(cls, text: str, path: Path) -> Prompt:
+        """The prompt of a text that stands in `path`. Raises InputError as `load`."""
         from jinja2 import TemplateSyntaxError
 
-        text = read_text(path)
         parts = re.split(r"^## User[ \t]*\r?\n", text, flags=re.MULTILINE)
         if len(parts) != 2:
             raise InputError("a prompt has one line '## User' between its two parts", file=path)

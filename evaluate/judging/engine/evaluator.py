@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import getfile
 from math import inf, isfinite, isinf
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -88,7 +89,8 @@ class Evaluator(Judge[Assessment]):
     asks: the judge, a model of its own on this machine or a server, or nothing.
     made_of: evaluators whose values it combines, which are handed to it as `parts`, with the settings of their names.
     source: where its rules are from. tags: what of NIST AI RMF and SR 11-7 it bears on.
-    default_prompt: with the scale and the rules of its source; ragassay_prompt: ours, where it departs from them.
+    default_prompt: with the scale and the rules of its source, a file or the text itself; ragassay_prompt: ours, where
+    it departs from them.
     """
 
     name: ClassVar[str]
@@ -98,7 +100,7 @@ class Evaluator(Judge[Assessment]):
     unit: ClassVar[Unit] = "answer"
     needs: ClassVar[tuple[Need, ...]] = ()
     options_type: ClassVar[type[Options]] = Options
-    default_prompt: ClassVar[Path | None] = None
+    default_prompt: ClassVar[Path | str | None] = None
     ragassay_prompt: ClassVar[Path | None] = None
     calls: ClassVar[float] = 1.0
     reads: ClassVar[tuple[Part, ...]] = ()
@@ -177,16 +179,16 @@ class Evaluator(Judge[Assessment]):
         return tuple(need for need in self.needs if has[need](query) is None)
 
     @property
-    def built_in_prompt(self) -> Path | None:
+    def built_in_prompt(self) -> Path | str | None:
         """The prompt that it has by itself, by the wording that the setup wants."""
         return (self.ragassay_prompt if self.setup.prompts == "ragassay" else None) or self.default_prompt
 
     def prompt(self) -> Prompt:
         """The user's prompt, or the built-in one. Raises InputError where it cannot be read."""
-        path = self.setup.folder / self.options.prompt if self.options.prompt else self.built_in_prompt
-        if path is None:
+        prompt = self.setup.folder / self.options.prompt if self.options.prompt else self.built_in_prompt
+        if prompt is None:
             raise ValueError(f"{self.name} has no prompt")
-        return Prompt.load(path)
+        return Prompt.of(prompt, Path(getfile(type(self)))) if isinstance(prompt, str) else Prompt.load(prompt)
 
     @property
     def examples(self) -> Sequence[Mapping[str, str | int]]:

@@ -144,7 +144,7 @@ class Umbrela(LabelJudge):
     criteria = (Criterion(name, 0, 3, threshold=RELEVANT),)
 
     @property
-    def built_in_prompt(self) -> Path | None:
+    def built_in_prompt(self) -> Path | str | None:
         """Of the variant; only of "bing" there is a wording of ours."""
         return PROMPTS / "umbrela_basic.md" if self.options.variant == "basic" else super().built_in_prompt
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from support.verdict_bench import judge_one
 
+from ragassay.errors import InputError
 from ragassay.evaluate.judging.catalog import evaluators_of
 from ragassay.evaluate.judging.engine.cases import Setup
 from ragassay.experiment.settings import EvaluateSettings
@@ -32,3 +33,37 @@ def test_of_two_labels_the_higher_passes(tmp_path, labels, threshold):
     settings = EvaluateSettings.model_validate({"custom": (custom,)})
     (made,) = evaluators_of(settings, Setup("openai:judge", folder=tmp_path), tmp_path / "experiment.toml")
     assert [criterion.threshold for criterion in made.criteria] == [threshold]
+
+
+JUDGE_OF_ONE_FILE = '''
+from ragassay.evaluate.judging.engine.evaluator import LabelJudge
+
+
+class Polite(LabelJudge):
+    """Whether an answer is polite."""
+
+    name = "polite"
+    about = "whether it is polite"
+    reads = ("answer",)
+    labels = ("rude", "polite")
+    default_prompt = """Is it polite?
+
+## User
+{{ fence("answer", answer) }}
+"""
+'''
+
+
+def test_a_judge_with_its_prompt_is_one_file(bench, monkeypatch):
+    (bench.folder / "manners.py").write_text(JUDGE_OF_ONE_FILE)
+    replies = {"reason,label": lambda text: {"reason": "So.", "label": "polite"}}
+    monkeypatch.chdir(bench.folder)
+    assert judge_one(bench, monkeypatch, "manners:Polite", replies)["polite"].label == 1
+
+
+def test_what_is_wrong_with_a_prompt_in_a_class_is_said_with_its_file(tmp_path):
+    (tmp_path / "curt.py").write_text(JUDGE_OF_ONE_FILE.replace("## User", "# User"))
+    settings = EvaluateSettings.model_validate({"judges": ("curt:Polite",)})
+    with pytest.raises(InputError, match=r"curt\.py: a prompt has one line '## User'"):
+        for one in evaluators_of(settings, Setup("openai:judge", folder=tmp_path), tmp_path / "experiment.toml"):
+            one.prompt()
