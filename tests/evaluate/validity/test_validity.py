@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from support.json_lines import records, write_lines
 from support.validity_corpus import AUTHORS, make_validity_corpus
 
 from ragassay.cli import main
+from ragassay.evaluate.validity import difficulty, people
 from ragassay.evaluate.validity.records import Validity
 from ragassay.evaluate.validity.validity import render
 
@@ -27,6 +29,14 @@ def figures_in(value: Any) -> list[dict[str, Any]]:
         below = [figure for one in value.values() for figure in figures_in(one)]
         return [value, *below] if {"value", "n", "n_failed", "ci_low", "ci_high"} <= value.keys() else below
     return [figure for one in value for figure in figures_in(one)] if isinstance(value, list) else []
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_splits() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(people, "WORTH_RESAMPLES", 10)
+        patch.setattr(difficulty, "SPLITS", 3)
+        yield
 
 
 @pytest.fixture(scope="module")
