@@ -13,6 +13,7 @@ from support.digest_encoder import DigestEncoder
 from support.json_lines import records
 from support.loopback.server import ScriptedServer
 from support.need_replies import sober
+from support.read_once import pdfs_read_once as pdfs_read_once
 from support.results_folder import experiment, results_folder
 from support.scripted_judge import Scripted
 from support.small_corpus import answer_everything, make_corpus

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.json_lines import records
 from support.need_replies import THINGS, asked, labelled, sober
+from support.read_once import pdfs_read_once as pdfs_read_once
 from support.results_folder import experiment, results_folder
 from support.scripted_judge import Scripted
 from support.small_corpus import make_corpus

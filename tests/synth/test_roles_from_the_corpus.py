@@ -12,6 +12,7 @@ from support.json_lines import records
 from support.loopback.behaviours import Behaviour, reply
 from support.loopback.server import ScriptedServer
 from support.need_replies import ROLES, labelled
+from support.read_once import pdfs_read_once as pdfs_read_once
 from support.small_corpus import make_corpus, own_folder
 
 from ragassay.cli import main
