@@ -405,7 +405,7 @@ def add_judges(verb: argparse.ArgumentParser) -> None:
     """Its options."""
     add_json(verb)
     verb.add_argument("--tags", action="store_true", help="print which bear on what of NIST AI RMF and SR 11-7 instead")
-    verb.add_argument("--markdown", action="store_true", help="print the tables of docs/evaluators.md instead")
+    verb.add_argument("--markdown", action="store_true", help="print the table of docs/evaluators.md instead")
 
 
 def run_judges(options: argparse.Namespace) -> int:

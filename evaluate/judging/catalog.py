@@ -265,28 +265,31 @@ def asks_of(one: Listed) -> str:
 
 
 def markdown_list(judges: Iterable[Listed]) -> str:
-    """The tables of docs/evaluators.md: one a family."""
-    lines: list[str] = []
-    rows = list(judges)
-    for family in dict.fromkeys(one.family for one in rows):
-        lines += [
-            f"**{family}**",
-            "",
-            "| judge | of each | reads | gives | asks | source |",
-            "|---|---|---|---|---|---|",
-        ]
-        for one in (row for row in rows if row.family == family):
-            scales = dict.fromkeys(scale_of(criterion) for criterion in one.criteria)
-            given = "; ".join(
-                ", ".join(f"`{c.name}`" for c in one.criteria if scale_of(c) == scale) + f": {scale}"
-                for scale in scales
-            )
-            parts = dict.fromkeys((*one.reads, *one.needs))
-            needs = [f"{part} (needed)" if part in one.needs else part for part in parts]
-            reads = ", ".join(needs).replace("_", " ")
-            lines.append(f"| `{one.name}` | {one.of} | {reads} | {given} | {asks_of(one)} | {one.source} |")
-        lines.append("")
-    return "\n".join(lines)
+    """The table of docs/evaluators.md, family by family; `ragassay judge --list` says the rest of each judge."""
+    lines = ["| judge | gives | calls |", "|---|---|---|"]
+    family = ""
+    for one in judges:
+        lines += [f"| **{one.family}** |"] * (one.family != family)
+        family = one.family
+        of = f" ({one.of})" * (one.of != "answer")
+        needs = "".join("†" if name == "expected_response" else f", needs `{name}`" for name in one.needs)
+        calls = {"judge": f"{one.calls:g}", "model": "own"}.get(one.asks, "none")
+        lines.append(f"| `{one.name}`{needs}{of} | {_given(one)} | {calls} |")
+    return "\n".join(lines) + "\n"
+
+
+def _given(one: Listed) -> str:
+    """`0 to 3, ≥ 2`; of several criteria their names before it, `_all` standing for `nuggets_all` of `nuggets`."""
+    names = [criterion.name for criterion in one.criteria]
+    cut = len(names) > 1 and all(name.startswith(f"{one.name}_") for name in names)
+    by_scale: dict[str, list[str]] = {}
+    for criterion in one.criteria:
+        scale = scale_of(criterion).replace("good from", "≥")
+        scale = scale.replace("lower is better, good up to", "≤").replace("lower is better", "less is good")
+        by_scale.setdefault(scale, []).append(f"`{criterion.name.removeprefix(one.name) if cut else criterion.name}`")
+    if names == [one.name]:
+        return next(iter(by_scale))
+    return "; ".join(f"{', '.join(some)}: {scale}" for scale, some in by_scale.items())
 
 
 def coverage(judges: Sequence[Listed]) -> dict[str, list[str]]:
@@ -295,7 +298,7 @@ def coverage(judges: Sequence[Listed]) -> dict[str, list[str]]:
 
 
 def markdown_coverage(judges: Sequence[Listed]) -> str:
-    """The coverage table of docs/evaluators.md."""
+    """Which judges bear on which tag, as a table for a document."""
     lines = ["| framework | tag | judges |", "|---|---|---|"]
     for tag, names in coverage(judges).items():
         framework = "NIST AI RMF" if tag in NIST else "SR 11-7"

@@ -1,4 +1,4 @@
-"""`ragassay judge --list`: every evaluator with what it reads, its scale, its threshold, its tags; the docs' tables."""
+"""`ragassay judge --list`: every evaluator with what it reads, its scale, its threshold, its tags; the docs' table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 from support.places import ROOT
 
-from benchmarks.tables.judges_list import with_tables
+from benchmarks.tables.judges_list import with_table
 from ragassay.cli import main
 from ragassay.evaluate.judging.catalog import built_in
 from ragassay.evaluate.judging.engine.evaluator import NIST, SR_11_7
@@ -41,6 +41,22 @@ def test_the_tags_tell_which_judges_bear_on_what(capsys):
     assert list(found) == [*NIST, *SR_11_7] and "safety" in found["safe"]
 
 
-def test_the_docs_tables_are_made_from_the_code():
+def test_the_table_of_the_docs_is_made_from_the_code():
     text = (ROOT / "docs" / "evaluators.md").read_text(encoding="utf-8")
-    assert text == with_tables(text), "run python -m benchmarks.tables.judges_list"
+    assert text == with_table(text), "run python -m benchmarks.tables.judges_list"
+
+
+def test_the_table_of_the_docs_names_every_judge_and_criterion(capsys):
+    main(["judge", "--list", "--markdown"])
+    table = capsys.readouterr().out
+    assert all(f"| `{name}`" in table for name in built_in())
+    assert "| `nuggets` (query) | `_all`, `_vital`, " in table
+    assert "| `document_recall`, needs `expected_docs` | 0 to 1, ≥ 0.75 | none |" in table
+    assert "| `correctness`† | 0 to 1, ≥ 0.5 | 1 |" in table
+    assert "| `perplexity` | 1 and up, less is good | own |" in table
+
+
+def test_the_tags_are_a_table_for_a_document_too(capsys):
+    main(["judge", "--list", "--tags", "--markdown"])
+    rows = capsys.readouterr().out.splitlines()[2:]
+    assert len(rows) == len([*NIST, *SR_11_7]) and rows[1].startswith("| NIST AI RMF | safe | `safety`, ")
