@@ -134,14 +134,17 @@ class _Whole(Parser):
 
 
 def build_parser(version: str, wanted: str | None = None) -> argparse.ArgumentParser:
-    """The whole command line, or with the options of the verb that is `wanted` alone, whose module is then imported.
+    """The whole command line, or of it the verb that is `wanted` alone, whose module is then imported.
+
+    Where there is no such verb, all are there without their options.
 
     Each verb's namespace carries its `run` as `handler`.
     """
     parser: argparse.ArgumentParser = _Whole(prog="ragassay")
     parser.add_argument("--version", action="version", version=f"ragassay {version}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", dest="verb", parser_class=Parser)
-    for name, (where, what) in VERBS.items():
+    for name in (wanted,) if wanted is not None and wanted in VERBS else VERBS:
+        where, what = VERBS[name]
         said = f"{what[0].upper()}{what[1:]}."
         verb = verbs.add_parser(name, help=what, prog=f"ragassay {name}", description=said, epilog=EXITS)
         if wanted in {None, name}:
