@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from support.made_collections import collections
+from support.often import CI
 from support.pages import PAGES
 from support.reduced import reduced
 
@@ -35,7 +36,7 @@ def read(name: str, folder: Path) -> Collection:
 
 
 @pytest.mark.parametrize("name", sorted(formats()))
-@settings(suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=100 if CI else 10)
 @given(made=collections())
 def test_what_is_read_again_is_the_same_but_for_what_is_named(name: str, made: Collection):
     assume(made.counts()["answers"] or name not in ("phoenix", "mlflow-traces"))
