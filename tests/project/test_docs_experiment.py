@@ -48,7 +48,7 @@ def value_words(schema: dict[str, Any]) -> str:
     if "anyOf" in schema:
         return value_words(next(part for part in schema["anyOf"] if part.get("type") != "null"))
     if "enum" in schema or "const" in schema:
-        return " or ".join(f"`{json.dumps(value)}`" for value in schema.get("enum", [schema.get("const")]))
+        return ", ".join(f"`{json.dumps(value)}`" for value in schema.get("enum", [schema.get("const")]))
     if schema["type"] == "array":
         return f"list of {value_words(schema['items'])}".replace("of table", "of tables")
     if schema["type"] == "object":
@@ -57,21 +57,22 @@ def value_words(schema: dict[str, Any]) -> str:
         return f"table of {value_words(inner)}".replace("of table of table", "of tables").removesuffix(" of table")
     if ":" in schema.get("pattern", ""):
         return '`"provider:model"`'
-    return {"integer": "whole number", "number": "number", "string": "text", "boolean": "`true` or `false`"}[
+    return {"integer": "integer", "number": "number", "string": "text", "boolean": "boolean"}[
         schema["type"]
     ] + range_words(schema)
 
 
 def range_words(schema: dict[str, Any]) -> str:
     if {"minimum", "maximum"} <= schema.keys():
-        return f", {schema['minimum']} to {schema['maximum']}"
+        to = " to " if schema["minimum"] < 0 else "–"
+        return f" {schema['minimum']}{to}{schema['maximum']}"
     if {"exclusiveMinimum", "exclusiveMaximum"} <= schema.keys():
-        return f", between {schema['exclusiveMinimum']} and {schema['exclusiveMaximum']}"
+        return f" between {schema['exclusiveMinimum']} and {schema['exclusiveMaximum']}"
     if {"minimum", "exclusiveMaximum"} <= schema.keys():
-        return f", {schema['minimum']} to below {schema['exclusiveMaximum']}"
+        return f" {schema['minimum']} to below {schema['exclusiveMaximum']}"
     if "minimum" in schema:
-        return f", at least {schema['minimum']}"
-    return f", above {schema['exclusiveMinimum']}" if "exclusiveMinimum" in schema else ""
+        return f" ≥ {schema['minimum']}"
+    return f" > {schema['exclusiveMinimum']}" if "exclusiveMinimum" in schema else ""
 
 
 def expected_rows() -> dict[str, list[str]]:
