@@ -226,7 +226,7 @@ def _read_each_font_once() -> None:
             resource.read_once = read(resource)
         return resource.read_once
 
-    Font.from_font_resource = read_once  # type: ignore[method-assign]
+    Font.from_font_resource = read_once  # type: ignore[assignment, method-assign]
 
 
 class _Pdfium:
