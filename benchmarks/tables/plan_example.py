@@ -35,12 +35,14 @@ def dollars(rows: list[dict[str, Any]]) -> str:
 
 def by_stage(rows: list[dict[str, Any]]) -> str:
     """A line for each stage and model, and the sum."""
-    lines = ["| stage | model | calls | input tokens | output tokens | US$ |", "|---|---|--:|--:|--:|--:|"]
+    parts: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
-        about = "about " if row["estimated"] else ""
-        numbers = f"{about}{row['calls']:,} | {row['input_tokens']:,} | {row['output_tokens']:,}"
-        lines.append(f"| {row['stage']} | `{row['model']}` | {numbers} | {dollars([row])} |")
-    return "\n".join([*lines, f"| **all** | | | | | **{dollars(rows)}** |"])
+        parts.setdefault((row["stage"], row["model"]), []).append(row)
+    lines = ["| stage | model | calls | US$ |", "|---|---|--:|--:|"]
+    for (stage, model), part in parts.items():
+        about = "about " if any(row["estimated"] for row in part) else ""
+        lines.append(f"| {stage} | `{model}` | {about}{sum(row['calls'] for row in part):,} | {dollars(part)} |")
+    return "\n".join([*lines, f"| **all** | | | **{dollars(rows)}** |"])
 
 
 def main() -> None:
