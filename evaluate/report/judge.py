@@ -14,6 +14,7 @@ from ragassay.text import listed, one_line
 
 from ..inputs.labels import GAME
 from ..results import (
+    POINTS,
     AgentPool,
     AmongJudges,
     Audit,
@@ -262,6 +263,17 @@ def orders_shown(results: Results) -> list[tuple[str, str, Table]]:
         caption = f"Orders by real and by written queries: {name}"
         made.append((name, _sentence(one), Table(caption, [Column(name) for name in columns], rows)))
     return made
+
+
+def best_by_source(results: Results) -> str:
+    """Who has most points by the real queries alone and by the written ones alone, in a sentence; '' without both."""
+    found = next((one for one in (results.sources.measures if results.sources else ()) if one.measure == POINTS), None)
+    if found is None or not found.best_real or not found.best_written:
+        return ""
+    real, written = (listed([one_line(name) for name in best]) for best in (found.best_real, found.best_written))
+    if real == written:
+        return f"The real queries alone and the written ones alone each put {real} first."
+    return f"By the real queries alone {real} has most points, by the written ones alone {written}."
 
 
 def caution(results: Results) -> str:

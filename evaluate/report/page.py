@@ -25,7 +25,7 @@ from ragassay.text import one_line
 
 from ..inputs.clusters import writer
 from ..inputs.labels import HIGHEST
-from ..results import PARTS, Comparison, Part, Results, ValiditySaid
+from ..results import PARTS, Comparison, Part, Results, StageUsage, ValiditySaid
 from ..screening.screened import ScreenResults
 from .decision import (
     MOST,
@@ -41,6 +41,7 @@ from .decision import (
 )
 from .judge import (
     audited,
+    best_by_source,
     caution,
     disagreement,
     failed_calls,
@@ -57,6 +58,7 @@ from .queries import REFUSAL, Evidence, SuspiciousDocument, evidence_sections, r
 from .screening import read_screen, screening_shown
 from .tables import (
     agreement,
+    all_answered,
     answering,
     by_agent,
     by_threshold,
@@ -96,9 +98,9 @@ from .wording import (
     shown,
 )
 
-MOST_BYTES = 2_900_000
+MOST_BYTES = 1_450_000
 """How long the page may be, so that it can be mailed and opens at once; its figures always have room."""
-_QUERIES, _PASSAGES = Markup("<!--queries-->"), Markup("<!--passages-->")
+_WORST, _QUERIES, _PASSAGES = Markup("<!--worst-->"), Markup("<!--queries-->"), Markup("<!--passages-->")
 """Where the evidence comes; no text on the page can be one of these, since all are escaped."""
 
 
@@ -153,6 +155,7 @@ def render(
             "listed": bool(evidence.lists),
             "looks": evidence.looks,
             "by_kind": kinds_line(originals(evidence.queries), evidence.kinds_asked),
+            "worst": _WORST,
             "queries": _QUERIES,
             "passages": _PASSAGES,
             "kinds": kinds(results),
@@ -164,8 +167,8 @@ def render(
     )
     figures = templates.get_template("report.html.j2").render(context)
     room = MOST_BYTES - size(figures)
-    queries, passages = evidence_sections(templates, evidence, results.agents, criteria(results), k, room)
-    return figures.replace(_QUERIES, queries).replace(_PASSAGES, passages)
+    worst, queries, passages = evidence_sections(templates, evidence, results.agents, criteria(results), k, room)
+    return figures.replace(_WORST, worst).replace(_QUERIES, queries).replace(_PASSAGES, passages)
 
 
 def notices(results: Results, evidence: Evidence) -> list[str]:
@@ -190,6 +193,8 @@ def _choice(results: Results) -> dict[str, Any]:
         "lead_axis": lead_axis(lead),
         "beside": beside_the_verdict(results.verdict),
         "early": overstated(results),
+        "by_source": best_by_source(results),
+        "made": made_of(results, total),
         "to_decide": to_decide(results),
         "judge_brief": judge_in_brief(None if results.panel else results.audit),
         "corrected_verdicts": corrected_verdicts(results),
@@ -205,6 +210,14 @@ def _choice(results: Results) -> dict[str, Any]:
     }
 
 
+def made_of(results: Results, total: StageUsage) -> str:
+    """Queries and who wrote them, calls and what they cost, in a sentence."""
+    found = results.sources
+    kinds_of = f" ({found.n_real:,} real, {found.n_written:,} written by models)" if found else ""
+    calls = f"{total.calls:,} model calls" + (f", {total.n_failed:,} failed" if total.n_failed else "")
+    return f"{results.n_queries:,} queries{kinds_of}; {calls}; cost: {cost_words(total)}."
+
+
 def _tables(results: Results) -> dict[str, Any]:
     agents, audit, panel, corrected, second = (
         results.agents,
@@ -217,6 +230,7 @@ def _tables(results: Results) -> dict[str, Any]:
     pools = (("", results.pool), ("By people’s labels", results.pool_people))
     return {
         "ranking": ranking(results),
+        "all_answered": all_answered(results),
         "other_ratings": other_ratings(results),
         "bottom": failures_at_bottom(results),
         "retrieval": by_agent("Retrieval", agents, measures(results.retrieval, agents)),

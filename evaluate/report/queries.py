@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from jinja2 import Environment
 from markupsafe import Markup
@@ -16,9 +16,11 @@ from pydantic import ValidationError
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import Rankings, first_problem, read_json, read_objects, read_records, read_run
+from ragassay.queries import original_of
 from ragassay.records import Answer, Game, Judgment, Passage, Query, QuestionsCheck, RankedList, Record, own_failures
 
 from ..inputs.clusters import writer
+from ..inputs.labels import HIGHEST
 from ..ratings.verdicts import Verdict, verdicts
 
 R = TypeVar("R", bound=Record)
@@ -190,10 +192,43 @@ def _query_view(evidence: Evidence, number: int, query: Query, agents: Sequence[
     )
 
 
+def _mean_label(view: AnswerView) -> float | None:
+    """0 to 2; None where no label is there. Refusals are no grade."""
+    labels = [j.label for j in view.judgments if j.label is not None and j.criterion != REFUSAL]
+    return sum(labels) / len(labels) if labels else None
+
+
 def _spread(answers: Sequence[AnswerView]) -> float:
-    given = [[j.label for j in view.judgments if j.label is not None and j.criterion != REFUSAL] for view in answers]
-    means = [sum(labels) / len(labels) for labels in given if labels]
+    means = [mean for view in answers if (mean := _mean_label(view)) is not None]
     return round(max(means) - min(means), 9) if means else 0.0
+
+
+HARDEST = 8
+"""How many queries are named as those answered worst."""
+
+
+class Worst(NamedTuple):
+    """A query that is answered badly: the mean label over agents, 0 to 2, n of them; its best answer's mean, whose."""
+
+    view: QueryView
+    mean: float
+    n: int
+    best: float
+    agents: tuple[str, ...]
+
+
+def worst(views: Sequence[QueryView]) -> list[Worst]:
+    """The queries as first asked that are answered worst, at most HARDEST of them; those answered as well as may be are
+    not among them."""
+    found = []
+    for view in views:
+        means = {one.agent: mean for one in view.answers if (mean := _mean_label(one)) is not None}
+        if means and original_of(view.query.metadata) is None:
+            best = max(means.values())
+            leaders = tuple(agent for agent, mean in means.items() if mean == best)
+            found.append(Worst(view, sum(means.values()) / len(means), len(means), best, leaders))
+    found.sort(key=lambda one: (round(one.mean, 9), one.view.number))
+    return [one for one in found if one.mean < HIGHEST][:HARDEST]
 
 
 def _passages_of(evidence: Evidence, agent: str, query_id: str, k: int) -> list[str]:
@@ -398,8 +433,10 @@ class Listed:
 
 def evidence_sections(
     templates: Environment, evidence: Evidence, agents: Sequence[str], criteria: Sequence[str], k: int, room: int
-) -> tuple[Markup, Markup]:
-    """The section of queries and that of passages, at most about `room` bytes long; what has no room is named there."""
+) -> tuple[Markup, Markup, Markup]:
+    """The sections of the worst queries, of all and of passages, at most about `room` bytes long; what has no room is
+    named there.
+    """
     views = query_views(evidence, agents, k)
     listed = {
         pid: Listed(n, pid, one, place(one.metadata)) for n, (pid, one) in enumerate(evidence.passages.items(), 1)
@@ -424,7 +461,9 @@ def evidence_sections(
         listed=bool(evidence.lists),
     )
     passages = templates.get_template("passages.html.j2").render(texts=_told(views, details, texts))
-    return Markup(queries), Markup(passages)  # noqa: S704
+    there = {view.number for view, detail in zip(views, details, strict=True) if detail is not None}
+    hardest = templates.get_template("worst.html.j2").render(worst=worst(views), there=there)
+    return Markup(hardest), Markup(queries), Markup(passages)  # noqa: S704
 
 
 def _told(views: Sequence[QueryView], details: Sequence[Detail | None], texts: Mapping[str, Markup]) -> list[Markup]:

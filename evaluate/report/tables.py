@@ -72,7 +72,14 @@ def ranking(results: Results) -> Table:
     whole_list = next((key for key in found if key.startswith("nDCG")), next(iter(found), None))
     telling = ((results.pointwise, telling_criterion(results)), (results.retrieval, whole_list))
     parts += [_measure(key, figures, agents) for figures, key in telling if key is not None]
-    return by_agent("Ranking", agents, [*parts, _measure("answered", results.answers, agents)])
+    parts += [] if all_answered(results) else [_measure("answered", results.answers, agents)]
+    return by_agent("Ranking", agents, parts)
+
+
+def all_answered(results: Results) -> bool:
+    """Whether no agent failed to answer a query, so that a column of it says nothing."""
+    shares = [results.answers.get(agent, {}).get("answered") for agent in results.agents]
+    return all(one is not None and one.value == 1 and not one.n_failed for one in shares)
 
 
 def other_ratings(results: Results) -> Table:

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
 from support.bad_replies import spoil
 from support.finished_run.counts import check_ledger, check_usage
 from support.finished_run.page_words import check_page
@@ -102,6 +103,18 @@ def test_every_value_stands_in_the_report(run: Run) -> None:
 
 
 @pytest.mark.slow
+def test_the_report_is_short_until_something_is_opened(demo: Run) -> None:
+    text = (demo.results / "report.html").read_bytes()
+    assert len(text) < 1_500_000
+    page = BeautifulSoup(text, "html.parser")
+    for part in page.select("details:not([open]) > :not(summary), style, .skip, .hid"):
+        part.extract()
+    words = page.body.get_text(" ").split()
+    assert 500 < len(words) <= 1500
+    for wanted in ("Ranking", "Worst queries", "hybrid-rag-fusion has most points", "judge", "How it was made"):
+        assert wanted in " ".join(words)
+
+
 def test_the_verb_demo_gives_the_same_bytes_anywhere(demo: Run, tmp_path: Path) -> None:
     """Of every file, in another process with another hash seed, with no model, no key and nothing kept.
 

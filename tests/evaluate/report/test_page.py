@@ -101,13 +101,13 @@ def test_hostile_text_stays_text(page: Page, html: str) -> None:
     assert not set(html) & set("\x00\x07\x1b\x7f\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
-def test_the_first_thing_it_says_is_what_is_wrong_then_what_to_choose(page: Page, results: Results) -> None:
+def test_the_first_thing_it_says_is_what_to_choose_then_what_to_bear_in_mind(page: Page, results: Results) -> None:
     told = [
-        *TOLD,
-        "scan <b>3</b>.pdf could not be read",
         results.verdict.sentence,
         "P(best)",
         "What next",
+        *TOLD,
+        "scan <b>3</b>.pdf could not be read",
         "Best first",
     ]
     places = [page.text.index(text) for text in told]
@@ -118,8 +118,8 @@ def test_a_run_without_trouble_has_no_notices(tmp_path: Path) -> None:
     made = make_workspace(tmp_path, 2, hostile=False, failures=False)
     report(made)
     page = Page(made.report.read_text(encoding="utf-8"))
-    assert "notices" not in page.ids and "Before you read on" not in page.text
-    assert " failed" not in page.text.split("Every query\n")[2].split("Where the questions come from\n")[0].replace(
+    assert "notices" not in page.ids and "To bear in mind" not in page.text
+    assert " failed" not in page.text.split("Every query\n")[1].split("Where the questions come from\n")[0].replace(
         "F failed", ""
     )
 

@@ -76,7 +76,10 @@ def _ranking(page: Page, results: dict[str, Any], agent: str) -> None:
         cells[:2], heads[:2], (("points", 1, 100), ("bradley_terry", 0, 1)), strict=True
     ):
         _says(cell, results[name][agent], digits, times, said=head)
-    _says(cells[-1], results["answers"][agent]["answered"], 1, 100, "%", said=heads[-1])
+    if "Answered" in heads[-1]:
+        _says(cells[-1], results["answers"][agent]["answered"], 1, 100, "%", said=heads[-1])
+    else:
+        assert results["answers"][agent]["answered"]["value"] == 1 and "All agents answered all" in page.text
     for cell, head in zip(cells[2:-1], heads[2:-1], strict=True):
         name = head.split(" n ")[0].strip()
         graded = results["pointwise"][agent].get(name.lower().replace(" ", "_"))
