@@ -83,7 +83,10 @@ def untrusted(text: object) -> str:
 
     Line ends become newlines. The joiners of Persian, the Indic scripts and emoji stay: they reorder nothing.
     """
-    whole = _SURROGATE.sub("\ufffd", _NEWLINE.sub("\n", str(text)))
+    given = str(text)
+    if given.isprintable():  # most is, and all that is made visible is not
+        return given
+    whole = _SURROGATE.sub("\ufffd", _NEWLINE.sub("\n", given))
     joined, parts = _JOINERS.findall(whole), _JOINERS.split(whole)
     shown = [_HIDDEN.sub(lambda m: f"\\x{ord(m.group()):02x}", plain(part)) for part in parts]
     return "".join(part + joiner for part, joiner in zip(shown, [*joined, ""], strict=True))

@@ -74,15 +74,18 @@ def fit_logistic(points: Array, positive: npt.NDArray[np.bool_], times: Array, r
     penalty = np.full(columns.shape[2], ridge)
     penalty[0] = 0.0
     found = np.zeros((len(columns), columns.shape[2]))
+    now = _loss(found, columns, y, weights, penalty)
     for _ in range(STEPS):
         step = _newton(found, columns, y, weights, penalty)
-        now = _loss(found, columns, y, weights, penalty)
         for _ in range(HALVINGS):
-            worse = _loss(found - step, columns, y, weights, penalty) > now + 1e-9
+            then = _loss(found - step, columns, y, weights, penalty)
+            worse = then > now + 1e-9
             if not worse.any():
                 break
             step[worse] /= 2
-        found = found - step
+        else:
+            then = _loss(found - step, columns, y, weights, penalty)
+        found, now = found - step, then
         if np.abs(step).max() < ENOUGH:
             break
     return found
@@ -165,24 +168,26 @@ def _area(
     points: Array, positive: npt.NDArray[np.bool_], times: Array, rng: np.random.Generator, repeats: int
 ) -> float:
     """The area under the curve of mean scores over that many divisions; times: how often each question counts."""
-    scores = sum((_out_of_fold(points, positive, times, rng) for _ in range(repeats)), np.zeros(len(points)))
+    folds = np.empty((repeats, len(points)), int)
+    for fold in folds:
+        for side in (positive, ~positive):
+            fold[side] = rng.permutation(side.sum()) % FOLDS
+    scores = sum(_out_of_fold(points, positive, times, folds), np.zeros(len(points)))
     often, mean = times.astype(int), np.round(scores / repeats, 9)
     return auc(np.repeat(mean[positive], often[positive]), np.repeat(mean[~positive], often[~positive]))
 
 
-def _out_of_fold(points: Array, positive: npt.NDArray[np.bool_], times: Array, rng: np.random.Generator) -> Array:
-    """Log-odds that each question is a written one, by a model not fitted to it. times: how often it counts."""
-    fold = np.empty(len(points), int)
-    for side in (positive, ~positive):
-        fold[side] = rng.permutation(side.sum()) % FOLDS
-    train = (fold != np.arange(FOLDS)[:, None]) * times
+def _out_of_fold(points: Array, positive: npt.NDArray[np.bool_], times: Array, folds: npt.NDArray[np.intp]) -> Array:
+    """(divisions, questions): log-odds that each is a written one, by a model not fitted to it. times: how often it
+    counts. folds: (divisions, questions), the fold of each."""
+    train = ((folds[:, None] != np.arange(FOLDS)[:, None]) * times).reshape(-1, len(points))
     total = train.sum(1)[:, None]
     mean = train @ points / total
     spread = np.sqrt(np.maximum(train @ points**2 / total - mean**2, 0))
     scaled = (points - mean[:, None]) / np.where(spread > 1e-6, spread, 1.0)[:, None]
     fitted = fit_logistic(scaled, positive, train)
-    rows = np.arange(len(points))
-    return np.asarray(fitted[fold, 0] + (scaled[fold, rows] * fitted[fold, 1:]).sum(1))
+    fit = np.arange(len(folds))[:, None] * FOLDS + folds
+    return np.asarray(fitted[fit, 0] + (scaled[fit, np.arange(len(points))] * fitted[fit, 1:]).sum(2))
 
 
 def differences(experts: Sequence[Features], written: Sequence[Features]) -> tuple[LookDifference, ...]:
