@@ -29,42 +29,58 @@ class Pooled(NamedTuple):
     found_by: str
 
 
-def pooled(
-    workspace: Workspace,
-    passages: Sequence[Passage],
-    texts: Sequence[str],
-    own: Sequence[Collection[str]],
-    caller: Caller | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> list[list[Pooled]]:
-    """The pool of each text: the first `questions.pool_depth` of each ranker, and the best `OF_ITS_SECTION` of `own`.
+class Pools:
+    """Pools over the passages of one corpus, whose rankers are made once.
 
-    The rankers are BM25 and, where an agent or a variant searches vectors, KNN and the hybrid of both. own: for each
-    text the ids of the passages of the sections that it was made from, none where it was made from none. Raises
-    InputError where the embedding or the server cannot be used, and MissingExtra.
+    They are BM25 and, where an agent or a variant searches vectors, KNN and the hybrid of both. Raises InputError where
+    the embedding or the server cannot be used, and MissingExtra.
     """
-    names = ["bm25"]
-    if workspace.experiment.searches_vectors:
-        names += ["knn", "hybrid"]
-    embedder = make_embedder(workspace, progress, caller)
-    retrievers = build_retrievers(workspace, passages, progress, embedder, names)
-    depth = min(workspace.experiment.questions.pool_depth, len(passages))
-    found = {name: retriever.search(texts, depth) for name, retriever in retrievers.items()}
-    retrieval, language = workspace.experiment.retrieval, workspace.experiment.corpus.language
-    bm25: Ranker = retrievers["bm25"].ranker
-    if retrieval.engine == "opensearch" and any(own):  # no server ranks a corpus to its end
-        bm25 = make_rankers(["bm25"], passages, embedder, language=language, bm25=retrieval.bm25, rrf_k=1)["bm25"]
-    nearest = _of_own(bm25, [passage.id for passage in passages], texts, own)
-    pools = []
-    for at in range(len(texts)):
-        pool: dict[str, str] = {}
-        for name in names:
-            for passage, _ in found[name][at]:
-                pool.setdefault(passage, name)
-        for passage in nearest[at]:
-            pool.setdefault(passage, SECTION)
-        pools.append([Pooled(passage, name) for passage, name in pool.items()])
-    return pools
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        passages: Sequence[Passage],
+        caller: Caller | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        names = ["bm25"]
+        if workspace.experiment.searches_vectors:
+            names += ["knn", "hybrid"]
+        self.passages, self._workspace, self._names = passages, workspace, names
+        self._embedder = make_embedder(workspace, progress, caller)
+        self._retrievers = build_retrievers(workspace, passages, progress, self._embedder, names)
+
+    def of(self, texts: Sequence[str], own: Sequence[Collection[str]]) -> list[list[Pooled]]:
+        """The pool of each text: the first `questions.pool_depth` of each ranker, and the best `OF_ITS_SECTION` of
+        `own`.
+
+        own: for each text the ids of the passages of the sections that it was made from, none where it was made from
+        none. Raises what the class does.
+        """
+        depth = min(self._workspace.experiment.questions.pool_depth, len(self.passages))
+        found = {name: retriever.search(texts, depth) for name, retriever in self._retrievers.items()}
+        nearest = _of_own(self._bm25(any(own)), [passage.id for passage in self.passages], texts, own)
+        pools = []
+        for at in range(len(texts)):
+            pool: dict[str, str] = {}
+            for name in self._names:
+                for passage, _ in found[name][at]:
+                    pool.setdefault(passage, name)
+            for passage in nearest[at]:
+                pool.setdefault(passage, SECTION)
+            pools.append([Pooled(passage, name) for passage, name in pool.items()])
+        return pools
+
+    def _bm25(self, to_the_end: bool) -> Ranker:
+        """That ranks a corpus to its end, which no server does."""
+        experiment = self._workspace.experiment
+        retrieval, language = experiment.retrieval, experiment.corpus.language
+        if retrieval.engine == "opensearch" and to_the_end:
+            made = make_rankers(
+                ["bm25"], self.passages, self._embedder, language=language, bm25=retrieval.bm25, rrf_k=1
+            )
+            return made["bm25"]
+        return self._retrievers["bm25"].ranker
 
 
 def _of_own(bm25: Ranker, ids: Sequence[str], texts: Sequence[str], own: Sequence[Collection[str]]) -> list[list[str]]:

@@ -43,10 +43,15 @@ def means_of(workspace: Workspace, caller: Caller, progress: Progress) -> Means:
 
         return embed_queries(workspace, texts, caller=caller)
 
-    def pool(passages: Sequence[Passage], texts: Sequence[str], own: Sequence[Collection[str]]) -> Any:
-        from ragassay.retrieval.pool import pooled
+    pools: Any = None
 
-        return pooled(workspace, passages, texts, own, caller, counter(progress, "questions: passages embedded"))
+    def pool(passages: Sequence[Passage], texts: Sequence[str], own: Sequence[Collection[str]]) -> Any:
+        from ragassay.retrieval.pool import Pools
+
+        nonlocal pools
+        if pools is None or pools.passages is not passages:
+            pools = Pools(workspace, passages, caller, counter(progress, "questions: passages embedded"))
+        return pools.of(texts, own)
 
     def grade(pools: Sequence[tuple[Query, Sequence[Passage]]]) -> Any:
         from ragassay.evaluate.judging.found import grade_pools
