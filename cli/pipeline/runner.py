@@ -17,7 +17,7 @@ from ragassay.experiment.workspace import StageOutcome, Workspace, count_passage
 from ragassay.files import digest_file
 from ragassay.models.providers import cost_usd, served_cost_usd
 from ragassay.records import OWN_SYSTEM
-from ragassay.text import plain
+from ragassay.text import one_line, plain
 
 from .manifest import (
     Manifest,
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 def run_all(options: argparse.Namespace) -> int:
     """Bring every stage up to date, print the ranked table, and return the gravest exit status."""
     workspace, exit_status = bring_all(options)
+    if workspace.experiment.retriever:
+        _say_screening(workspace)
     _say_results(workspace)
     return exit_status
 
@@ -200,7 +202,8 @@ class Runner:
             self._workspace = with_others(with_finalists(alone(workspace)), workspace.others)
         workspace.push()
         failed = f", {manifest.n_failed} failed" if manifest.n_failed else ""
-        self._say(f"{stage.name}: {manifest.n_records} records{failed}")
+        why = f", most by: {one_line(caller.commonest_error)[:200]}" if failed and caller.commonest_error else ""
+        self._say(f"{stage.name}: {manifest.n_records} records{failed}{why}")
         return manifest
 
     @property

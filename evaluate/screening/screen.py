@@ -84,6 +84,10 @@ def screen(workspace: Workspace, grade: GradeOf | None = None) -> StageOutcome:
         return screen_results(screened, places=search.finalists, baseline=baseline, before=before)
 
     results, rows = held_against(evidence), list[Found]()
+    if _finds_nothing(results):
+        found = "no variant found any of the evidence"
+        remedy = "check that it is of these documents, with `ragassay check`"
+        raise InputError(f"{found} of {len(queries)} queries", file=workspace.queries, remedy=remedy)
     if grade:
         rows, deeper = _deepened(workspace, _hardly_judged(results, runs), queries, evidence, judged, grade)
         write_records(workspace.found_deeper, rows)
@@ -101,6 +105,13 @@ def screen(workspace: Workspace, grade: GradeOf | None = None) -> StageOutcome:
     if errors:
         said[-1] += f", of which {len(errors)} could not be graded, the first: {errors[0]}"
     return StageOutcome((*results.said, *said), n_records=len(runs), n_failed=len(errors))
+
+
+def _finds_nothing(results: ScreenResults) -> bool:
+    """Whether every variant that was measured has a recall of 0, also of passages that hold a part of an answer."""
+    recalls = [one.evidence_recall_1 or one.evidence_recall for one in results.variants]
+    values = [one.value for one in recalls if one is not None and one.value is not None]
+    return bool(values) and not any(values)
 
 
 def _hardly_judged(results: ScreenResults, runs: Sequence[VariantRun]) -> list[VariantRun]:

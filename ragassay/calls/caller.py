@@ -129,6 +129,11 @@ class Caller:
         """How many requests the stage has asked, where not one of them has a reply that can be used; else 0."""
         return self._register.all_failed
 
+    @property
+    def commonest_error(self) -> str | None:
+        """What most of the requests that failed failed by; None where none did. Untrusted text."""
+        return self._register.commonest_error
+
     def usage(self) -> tuple[StageUsage, ...]:
         """What the stage took of each model, replies from the cache included: the same whenever it is run."""
         return (*self._register.usage(), *self._servers.usage())

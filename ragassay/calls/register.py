@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -197,6 +198,12 @@ class Register:
     def all_failed(self) -> int:
         """The number of requests where every one came to an error, else 0."""
         return len(self._jobs) if all(job.done.error is not None for job in self._jobs.values()) else 0
+
+    @property
+    def commonest_error(self) -> str | None:
+        """What most of the requests that failed failed by; None where none did. Untrusted text."""
+        errors = Counter(job.done.error for job in self._jobs.values() if job.done.error is not None)
+        return errors.most_common(1)[0][0] if errors else None
 
     def usage(self) -> tuple[StageUsage, ...]:
         """What the stage took of each model, replies from the cache included: the same whenever it is run."""

@@ -82,6 +82,8 @@ def test_pdfs_and_a_questions_txt_go_through_plan_run_and_screen(corpus: Path, c
         asked_of(corpus, server, SCREENED)
         assert main(["plan", str(corpus)]) == 0 and not server.requests
         assert main(["run", str(corpus)]) == 0
+        printed = capfd.readouterr().out
+        assert "page: results/mine/screen.html" in printed and "report: results/mine/report.html" in printed
         batches = [request.body for request in server.requests if asks_batch(request.body)]
     results = Path("results/mine")
     assert (
@@ -110,7 +112,9 @@ def test_pdfs_and_a_questions_txt_go_through_plan_run_and_screen(corpus: Path, c
     assert all(one["evidence_recall"]["n"] == 2 for one in screened["variants"])
 
 
-def test_what_a_judge_fails_on_is_unjudged_and_counted_and_the_question_stays(corpus: Path):
+def test_what_a_judge_fails_on_is_unjudged_and_counted_and_the_question_stays(
+    corpus: Path, capfd: pytest.CaptureFixture[str]
+):
     with ScriptedServer("openai", failing_batches) as server:
         asked_of(corpus, server)
         assert main(["ingest", str(corpus)]) == 0
@@ -121,6 +125,7 @@ def test_what_a_judge_fails_on_is_unjudged_and_counted_and_the_question_stays(co
     assert len(records(results / "queries.jsonl")) == len(QUESTIONS)
     assert found and all(row.get("label") is None and row["error"] for row in found)
     assert manifest["n_failed"] == len(found)
+    assert f"questions: 3 records, {len(found)} failed, most by: " in capfd.readouterr().err
 
 
 def of_shallow_pools(corpus: Path, server: ScriptedServer) -> Path:
@@ -188,7 +193,7 @@ def test_what_a_judge_fails_on_stays_unjudged_when_a_finalist_is_compared(corpus
     )
     assert rows and all(row["label"] is None and row["error"] for row in rows)
     assert manifest["n_failed"] == len(rows) and f"{len(rows)} could not be graded" in manifest["notices"][-1]
-    assert finalist(results)["unjudged"]["value"] > 0.5 and finalist(results)["evidence_mrr"]["value"] == 0
+    assert finalist(results)["unjudged"]["value"] > 0.5 and finalist(results)["evidence_mrr"]["value"] == 1
 
 
 def quoting(number: int, body: dict[str, Any]) -> Behaviour:

@@ -74,3 +74,19 @@ def test_it_prints_the_finalists_and_writes_the_page(
     (results / "screen.html").unlink()
     assert main(["screen", str(folder), "--results", "results"]) == 0
     assert (results / "screen.html").exists()
+
+
+def test_where_no_variant_finds_any_evidence_it_says_so_and_stops(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    folder = own_folder(tmp_path, monkeypatch)
+    queries = [
+        {"_id": f"q{n}", "text": "wholly unlike", "metadata": {"evidence": [{"doc": "manual.pdf", "quote": quote}]}}
+        for n, quote in enumerate(("register R13", "register R23"))
+    ]
+    results = screened(folder, queries)
+    capsys.readouterr()
+    assert main(["screen", str(folder), "--results", "results"]) == 2
+    err = capsys.readouterr().err.splitlines()[-1]
+    assert "no variant found any of the evidence of 2 queries" in err and "ragassay check" in err
+    assert not (results / "screen.json").exists()
