@@ -20,6 +20,7 @@ HARMLESS = (
     "#define F_CPU 16000000UL\nuint32_t x = 4294967295; pi = 3.14159265; y = 4503599627370496; z = 1099511627776;",
     "git clone git@github.com:avrdudes/avr-libc.git; svn co svn+ssh://$username@svn.example.org/avr-libc/trunk",
     "password = getpass.getpass(); token = os.environ['TOKEN']; api_key: <your-api-key>; PASSWORD=changeme; pwd=/usr",
+    "password=aaaaaaaaaaa1 and passwd: 1111aaaa1111 hold the place of one, and are none.",
     "postgres://user:password@localhost/db and redis://:${REDIS_PASSWORD}@host:6379; -----BEGIN PRIVATE KEY-----\n...",
     "f9b3c1a0-4d2e-11ee-be56-0242ac120002 at 2023-05-12T10:20:30+02:00, 1683879630123 ms, +1.5e+10, 1,234,567.89 USD",
     "std::vector<Ada::Bed> a::b; ::1 fe80::1; 12:34:56; __builtin_avr_delay_cycles(1000000);",
