@@ -11,25 +11,27 @@ import pytest
 
 from ragassay.synth.pdf.process import Limits, Pages, PageText, PdfProcess, Probe
 
+_probed: dict[Any, Probe] = {}
+_read: dict[Any, list[PageText]] = {}
 
-@pytest.fixture(autouse=True, scope="session")
+
+@pytest.fixture(autouse=True, scope="module")
 def pdfs_read_once() -> Iterator[None]:
-    probed: dict[Any, Probe] = {}
-    kept: dict[Any, list[PageText]] = {}
+    """For the tests of a module; what was read is kept for the next one."""
     really_probe, really_read = PdfProcess.probe, PdfProcess.read
 
     def probe(process: PdfProcess, document: Pages, limits: Limits) -> Probe:
         key = _key(document)
-        found = probed.get(key) or really_probe(process, document, limits)
-        if found.error is None:
-            probed[key] = found
+        found = _probed.get(key) or really_probe(process, document, limits)
+        if key and found.error is None:
+            _probed[key] = found
         return found
 
     def read(process: PdfProcess, wanted: Pages, limits: Limits, *tries: int) -> list[PageText]:
-        key = (*_key(wanted), wanted.first, wanted.last)
-        found = kept.get(key) or really_read(process, wanted, limits, *tries)
-        if all(page.error is None for page in found):
-            kept[key] = found
+        key = _key(wanted, wanted.first, wanted.last)
+        found = _read.get(key) or really_read(process, wanted, limits, *tries)
+        if key and all(page.error is None for page in found):
+            _read[key] = found
         return list(found)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -38,5 +40,9 @@ def pdfs_read_once() -> Iterator[None]:
         yield
 
 
-def _key(document: Pages) -> tuple[str, str]:
-    return hashlib.sha256(Path(document.path).read_bytes()).hexdigest(), document.reader
+def _key(document: Pages, *pages: int) -> tuple[Any, ...] | None:
+    """None of a file that cannot be read."""
+    try:
+        return hashlib.sha256(Path(document.path).read_bytes()).hexdigest(), document.reader, *pages
+    except OSError:
+        return None
