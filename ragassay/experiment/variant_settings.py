@@ -33,6 +33,10 @@ SINGLE = frozenset({"name"})
 """Keys that have one value."""
 
 
+WITHOUT = frozenset({"rerank", "mmr", "threshold"})
+"""Keys of which "none" says that there is to be none, beside others in a grid, since TOML has no such value."""
+
+
 class Grids:
     """`Annotated[tuple[T, ...], Grids()]`: the tables of a file, with every combination of each grid in its place.
 
@@ -55,7 +59,10 @@ def combinations(table: Any) -> Any:
         raise ValueError(f"{empty[0]} is an empty list, of which there is no combination")
     if (n := prod(map(len, values.values()))) > MOST:
         raise ValueError(f"its lists make {n:,} combinations, and at most {MOST:,} can be run; shorten one")
-    return tuple(dict(zip(values, row, strict=True)) for row in product(*values.values()))
+    return tuple(
+        {key: None if key in WITHOUT and value == "none" else value for key, value in zip(values, row, strict=True)}
+        for row in product(*values.values())
+    )
 
 
 def _choices(key: str, value: Any) -> Sequence[Any]:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ..text import did_you_mean
 from .tables import Table, TableError
-from .variant_settings import MOST, OURS, AgentSettings, Chunking, RetrieverSettings
+from .variant_settings import MOST, OURS, WITHOUT, AgentSettings, Chunking, RetrieverSettings
 
 Named = TypeVar("Named", Chunking, RetrieverSettings, AgentSettings)
 
@@ -215,7 +215,7 @@ def _differing(tables: Sequence[Table]) -> list[Parts]:
     """For each combination of one table, the keys whose values differ among them."""
     rows = [table.model_dump() for table in tables]
     keys = [key for key in rows[0] if len({repr(row[key]) for row in rows}) > 1]
-    whole = {key: _slugs([row[key] for row in rows]) for key in keys}
+    whole = {key: _slugs(["none" if key in WITHOUT and row[key] is None else row[key] for row in rows]) for key in keys}
     return [{key: whole[key][number] for key in keys} for number in range(len(rows))]
 
 

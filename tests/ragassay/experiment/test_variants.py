@@ -61,6 +61,15 @@ def test_a_variant_is_named_by_what_differs_and_only_by_that(tmp_path: Path):
     ]
 
 
+def test_none_in_a_grid_is_without(tmp_path: Path):
+    found = load(tmp_path, BM25 + 'rerank = ["none", "cross/encoder"]\nmmr = ["none", 0.5]\n').variants.all
+    assert [(one.settings.rerank, one.settings.mmr) for one in found] == [
+        *((None, None), (None, 0.5)),
+        *(("cross/encoder", None), ("cross/encoder", 0.5)),
+    ]
+    assert found[0].name == "bm25-rerank_none-mmr_none" and found[3].name == "bm25-rerank_encoder-mmr_0.5"
+
+
 def test_without_tables_the_six_are_as_they_are(tmp_path: Path):
     six = [f"{retriever}-{kind}" for kind, retriever in product(["rag", "rag-fusion"], ["bm25", "knn", "hybrid"])]
     plain = load(tmp_path)
