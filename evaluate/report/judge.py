@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 
 from ragassay.records import Figure
 from ragassay.table import Agent, Cell, Column, Row, Table
@@ -266,14 +267,25 @@ def orders_shown(results: Results) -> list[tuple[str, str, Table]]:
 
 
 def best_by_source(results: Results) -> str:
-    """Who has most points by the real queries alone and by the written ones alone, in a sentence; '' without both."""
-    found = next((one for one in (results.sources.measures if results.sources else ()) if one.measure == POINTS), None)
-    if found is None or not found.best_real or not found.best_written:
+    """Who has most points by the real queries alone and by the written ones alone, and whether that may be chance; ''
+    without both."""
+    sources = results.sources
+    found = next((one for one in (sources.measures if sources else ()) if one.measure == POINTS), None)
+    if sources is None or found is None or not found.best_real or not found.best_written:
         return ""
+    by_real, by_written = (
+        f"the {sources.n_real:,} real queries alone",
+        f"the {sources.n_written:,} written ones alone",
+    )
     real, written = (listed([one_line(name) for name in best]) for best in (found.best_real, found.best_written))
-    if real == written:
-        return f"The real queries alone and the written ones alone each put {real} first."
-    return f"By the real queries alone {real} has most points, by the written ones alone {written}."
+    if set(found.best_real) == set(found.best_written):
+        return (
+            f"T{by_real[1:]} and {by_written} each put {real} first; whether they tell it from the others is not said."
+        )
+    said = f"By {by_real} {real} has most points, by {by_written} {written}"
+    if set(product(found.best_real, found.best_written)) <= set(found.contradicted):
+        return f"{said}; each kind tells them apart."
+    return f"{said}; not both kinds tell them apart, so it may be chance."
 
 
 def caution(results: Results) -> str:

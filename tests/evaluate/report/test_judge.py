@@ -9,9 +9,9 @@ from support.made_up_results.page import Page
 from support.made_up_results.texts import AGENTS
 from support.made_up_results.workspace import make_workspace
 
-from ragassay.evaluate.report.judge import caution, orders_lines, orders_shown
+from ragassay.evaluate.report.judge import best_by_source, caution, orders_lines, orders_shown
 from ragassay.evaluate.report.page import read_results, report
-from ragassay.evaluate.results import OrdersCompared, Results, WrittenAndReal
+from ragassay.evaluate.results import POINTS, OrdersCompared, Results, WrittenAndReal
 from ragassay.files import write_json
 from ragassay.records import Figure
 
@@ -99,6 +99,20 @@ def test_few_queries_of_either_kind_bring_a_caution(results: Results):
     assert "With 600 real and 12 written queries" in caution(of(results, n_real=600, n_written=12))
     assert caution(of(results, n_real=50, n_written=50)) == caution(results) == ""
     assert orders_shown(results) == []
+
+
+def test_who_has_most_points_by_each_kind_of_queries_is_said_with_n_and_whether_it_may_be_chance(results: Results):
+    first, second = AGENTS[:2]
+    kinds = f"By the 40 real queries alone {first} has most points, by the 60 written ones alone {second}"
+    chance = "not both kinds tell them apart, so it may be chance."
+    assert best_by_source(of(results, compared(measure=POINTS))) == f"{kinds}; {chance}"
+    decided = compared(measure=POINTS, contradicted=((first, BAD), (first, second)))
+    assert best_by_source(of(results, decided)) == f"{kinds}; each kind tells them apart."
+    level = compared(measure=POINTS, best_real=(first, BAD), contradicted=((first, second),))
+    assert best_by_source(of(results, level)).endswith(chance)
+    same = best_by_source(of(results, compared(measure=POINTS, best_written=(first,))))
+    assert same.startswith(f"The 40 real queries alone and the 60 written ones alone each put {first} first")
+    assert best_by_source(of(results, compared())) == best_by_source(results) == ""
 
 
 def test_names_stay_text_on_the_page(tmp_path: Path):

@@ -13,9 +13,9 @@ from support.made_up_results.texts import AGENTS, CRITERIA
 from support.made_up_results.workspace import make_workspace
 
 from ragassay.evaluate.report.page import report
-from ragassay.evaluate.report.queries import Detail, GameView, fit, game_tables
-from ragassay.files import read_records
-from ragassay.records import Game, Judgment
+from ragassay.evaluate.report.queries import AnswerView, Detail, GameView, QueryView, fit, game_tables, worst
+from ragassay.files import read_records, write_records
+from ragassay.records import Game, Judgment, Query
 
 LENGTHS = st.lists(st.tuples(*[st.integers(0, 50)] * 3, st.integers(0, 3)), max_size=12)
 
@@ -82,3 +82,52 @@ def test_a_game_is_a_letter_an_order_as_the_row_s_agent_sees_it(tmp_path: Path):
     assert table.columns == ("x", "z")
     cells = {name: [(met.letters, met.verdict) if met else None for met in row] for name, row in table.rows}
     assert cells == {"y": [("WW", "W"), ("WL", "T")], "x": [None, ("TF", "F")]}
+
+
+def failed(label: float | None) -> dict[str, str]:
+    return {"error": "no reply"} if label is None else {}
+
+
+def view(number: int, made_of: str | None = None, **labels: tuple[float | None, ...]) -> QueryView:
+    """A query with each agent's labels; of a failed answer, none."""
+    query = Query(id=f"q{number}", text="Why?", metadata={"perturbed_from": made_of} if made_of else {})
+    answers = []
+    for agent, given_labels in labels.items():
+        rows = [
+            Judgment(query_id=query.id, subject=agent, criterion="accuracy", label=label, judge="j", **failed(label))
+            for label in given_labels
+        ]
+        answers.append(AnswerView(agent, None, [], rows, ()))
+    return QueryView(number, query, "", "", (), None, answers, [], [], 0, 0.0, 0)
+
+
+def test_the_worst_queries_are_those_of_the_lowest_mean_over_the_agents_that_have_a_label():
+    views = [
+        view(1, a=(2, 2), b=(2, 2)),
+        view(2, a=(1, 2), b=(0, 0), c=(None,)),
+        view(3, a=(0,), b=(0,), c=(0,)),
+        view(4, a=(None,), b=()),
+        view(5, made_of="q3", a=(0,), b=(0,)),
+        view(6, a=(0,), b=(1.5,)),
+    ]
+    found = [(one.view.number, one.mean, one.n, one.best, one.agents) for one in worst(views)]
+    assert found == [
+        (3, 0.0, 3, 0.0, ("a", "b", "c")),
+        (2, 0.75, 2, 1.5, ("a",)),
+        (6, 0.75, 2, 1.5, ("b",)),
+    ]
+    many = worst([view(number, a=(0,)) for number in range(20, 0, -1)])
+    assert [one.view.number for one in many] == list(range(1, 9))
+
+
+def test_a_long_query_is_cut_among_the_worst_and_n_stands_beside_its_mean(tmp_path: Path):
+    made = make_workspace(tmp_path, 4, hostile=False, failures=False)
+    rows = read_records(made.queries, Query)
+    write_records(made.queries, [row.model_copy(update={"text": f"<b>{'w ' * 5000}"}) for row in rows])
+    report(made)
+    html = made.report.read_text(encoding="utf-8")
+    part = html[html.index('<section id="worst">') : html.index('<section id="more">')]
+    head, *rows_shown = [[cell.strip() for cell in row.cells] for row in Page(html).rows if row.section == "worst"]
+    assert "&lt;b&gt;w w" in part and len(part) < 8 * 1200
+    assert head == ["Query", "All agents", "n", "Best"]
+    assert rows_shown and {cells[2] for cells in rows_shown} == {str(len(AGENTS))}
