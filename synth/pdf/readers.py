@@ -213,7 +213,10 @@ class _Pypdf:
 
 @cache
 def _read_each_font_once() -> None:
-    """pypdf reads the fonts of a page anew for each page, a third of its time: what it makes of one stays with it."""
+    """pypdf reads the fonts of a page anew for each page, a third of its time: what it makes of one stays with it.
+
+    A version of pypdf that gives more than the font is left to read it each time.
+    """
     try:
         from pypdf.generic._font import Font
 
@@ -221,7 +224,9 @@ def _read_each_font_once() -> None:
     except (ImportError, AttributeError):  # another version of it
         return
 
-    def read_once(resource: Any) -> Any:
+    def read_once(resource: Any, *more: Any, **named: Any) -> Any:
+        if more or named:
+            return read(resource, *more, **named)
         if not hasattr(resource, "read_once"):
             resource.read_once = read(resource)
         return resource.read_once
