@@ -240,7 +240,7 @@ def choose(found: Standing | None, points: Points, margin: float = MARGIN, guess
 def _claims(found: Standing) -> dict[Claim, str]:
     by = f"{100 * found.margin:g} points or more"
     said: dict[Claim, str] = {
-        "decided": f"{found.leader} is told from each other agent.",
+        "decided": f"{found.leader} is ahead of every other agent by more than chance.",
         "equal": f"{found.leader} is not ahead of {named(found.untold)} by {by}.",
         "safe": f"No other agent is ahead of {found.leader} by {by}.",
     }
@@ -266,9 +266,9 @@ def _sentence(found: Standing) -> str:
         few = f"{found.n_sections} sections" if found.n_sections > 1 else "one section"
         return f"{best} leads, but {queries} come from {few}, too few to be sure."
     if found.decided:
-        return f"Choose {best}: it is told from each other agent with {queries}."
-    untold = f"{best} leads, but is not told from {named(found.untold)} with {queries}"
-    return f"{untold}; none is better than it by {points}." if found.safe else f"{untold}."
+        return f"Choose {best}: with {queries} it is ahead of every other agent by more than chance."
+    untold = f"{best} leads, but {queries} cannot tell it from {named(found.untold)}"
+    return f"{untold}; no other is better by {points} or more." if found.safe else f"{untold}."
 
 
 def _failed(found: Standing, points: Points) -> str:

@@ -321,7 +321,7 @@ def orders_lines(results: Results) -> list[str]:
             left.append(name)
     if left:
         said.append(f"none decided by {listed(left)}")
-    return [f"pairs that real queries decide, and written ones the same way: {'; '.join(said)}"]
+    return [f"of the pairs that the real queries decide, the written ones decide the same way: {'; '.join(said)}"]
 
 
 def _sentence(one: OrdersCompared) -> str:

@@ -29,10 +29,10 @@ def two(tmp_path, winner, n, sections=0):
         (
             lambda i: "a",
             12,
-            "Choose bm25-rag: it is told from each other agent with these 12 queries.",
+            "Choose bm25-rag: with these 12 queries it is ahead of every other agent by more than chance.",
         ),
         (lambda i: "a", 5, "bm25-rag leads, but these 5 queries are too few to be sure."),
-        (lambda i: "aab"[i % 3], 12, "bm25-rag leads, but is not told from bm25-rag-fusion with these 12 queries."),
+        (lambda i: "aab"[i % 3], 12, "bm25-rag leads, but these 12 queries cannot tell it from bm25-rag-fusion."),
         (lambda i: "ab"[i % 2], 12, "bm25-rag and bm25-rag-fusion are level on these 12 queries."),
         (lambda i: "tie", 12, "bm25-rag and bm25-rag-fusion are level on these 12 queries."),
         (lambda i: "b", 1, "bm25-rag-fusion leads, but on one query."),

@@ -61,7 +61,7 @@ def test_written_and_real_queries_are_held_against_each_other(
         assert [side["n"] for side in sides] == [3, 4]
     assert "Of these queries 3 are real and 4 written." in figures["verdict"]["sentence"]
     assert "Of these queries 3 are real and 4 written." in " ".join(out.split())
-    assert "pairs that real queries decide, and written ones the same way:" in " ".join(out.split())
+    assert "of the pairs that the real queries decide, the written ones decide the same way:" in " ".join(out.split())
 
     page = Page((results / "report.html").read_text())
     assert "sources" in page.ids and "7 queries (3 real, 4 written)" in page.text

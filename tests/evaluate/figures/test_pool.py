@@ -262,7 +262,7 @@ def test_an_agent_that_leads_by_failing_is_not_called_the_best(tmp_path):
     assert results.verdict.leader == RAG and not results.verdict.decided
     undone = results.verdict.overturned_by
     assert results.verdict.sentence == (
-        f"{RAG} leads, but is not told from {FUSION} with these 30 queries. Without the 30 failed games it would be "
+        f"{RAG} leads, but these 30 queries cannot tell it from {FUSION}. Without the 30 failed games it would be "
         f"the choice; {undone} of them, lost, undo that: retry them first."
     )
     assert [ttest_p(30, lost) <= 0.045 for lost in (undone - 1, undone)] == [True, False]

@@ -89,7 +89,7 @@ def test_the_same_leader_no_decided_pair_and_no_order(results: Results):
     assert [cell.value for cell in orders_shown(of(results, few))[0][2].rows[0][1::2]] == ["–", "1"]
     lines = orders_lines(of(results, compared(), few))
     assert lines == [
-        "pairs that real queries decide, and written ones the same way: "
+        "of the pairs that the real queries decide, the written ones decide the same way: "
         f"{orders_shown(of(results, compared()))[0][0]} 1 of 3, 1 the other way; none decided by accuracy"
     ]
 
