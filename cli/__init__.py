@@ -100,7 +100,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Usage and message on stderr, and exit status 2."""
         wrong = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
-        hint = did_you_mean(wrong[1], re.findall(r"[\w.-]+", wrong[2])) if wrong else ""
+        hint = did_you_mean(wrong[1], [one.strip("' ") for one in wrong[2].split(",")]) if wrong else ""
         super().error(message + _hint(hint))
 
 

@@ -15,7 +15,7 @@ from ragassay.experiment.settings import Experiment
 from ragassay.experiment.tables import QuestionsSettings
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_json, write_records
-from ragassay.layouts.questions import question_file
+from ragassay.layouts.questions import question_files
 from ragassay.prompts import Prompt
 from ragassay.queries import Edit, id_of_rejected, originals
 from ragassay.records import Found, LedgerRow, Query, QuestionsCheck, Rejected, Section
@@ -450,8 +450,12 @@ def _notices(
     if len(experts) < settings.few_shot:
         few = f"{workspace.expert_questions} has {len(experts)} questions"
         notices.append(f"{few}, fewer than few_shot = {settings.few_shot}: all of them are in every prompt")
-    if settings.source == "synthetic" and (own := question_file(workspace.corpus)):
-        notices.append(f'{own} is not used: set questions.source = "own" or "both" to use it')
+    if settings.source == "synthetic":
+        unused = (
+            f'{own} is not used: set questions.source = "own" or "both" to use it'
+            for own in question_files(workspace.corpus)
+        )
+        notices.extend(unused)
     return [*notices, *made.notices]
 
 

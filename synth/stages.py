@@ -20,7 +20,7 @@ from ragassay.experiment.stage import (
     mean_passage_tokens,
 )
 from ragassay.experiment.workspace import StageOutcome, Workspace, read_passages
-from ragassay.layouts.questions import NAME, SUFFIXES
+from ragassay.layouts.questions import question_files
 from ragassay.progress import counter
 
 from .questions import DEFAULT_PROMPT, GOLDEN_PROMPT, PROMPTS, QUOTES_PROMPT, ROLES_PROMPT, STEPS
@@ -127,7 +127,9 @@ def decided_by_people(workspace: Workspace) -> list[Path]:
 
 
 def _tables_of_questions(workspace: Workspace) -> list[Path]:
-    return [path for suffix in SUFFIXES if (path := workspace.corpus / f"{NAME}{suffix}").exists()]
+    """Where they are read: a folder whose questions are written may have files of these names for other ends."""
+    found = question_files(workspace.corpus) if workspace.experiment.questions.source != "synthetic" else []
+    return [path for path in found if path != workspace.own_queries]
 
 
 def _writes_roles(experiment: Experiment) -> bool:

@@ -229,10 +229,15 @@ def _own_questions(path: Path | None, columns: list[str]) -> _Own | None:
     if wrong := ["".join(one) for one in given if one[0] not in HEADINGS or not one[2]]:
         problem = f"--column {plain(wrong[0])} is not WHAT=HEADING"
         raise InputError(problem, remedy=f"write --column question=HEADING; there are {listed([*HEADINGS])}")
+    if len({name for name, _, _ in given}) < len(given):
+        twice = next(name for n, (name, _, _) in enumerate(given) if name in [one[0] for one in given[:n]])
+        raise InputError(f"--column {twice} is given twice", remedy="name one heading for it")
     if path is None:
         if columns:
             raise InputError("--column goes with --questions", remedy="name the file")
         return None
+    if not path.exists():
+        raise InputError("there is no such file", file=path)
     suffix = path.suffix.lower()
     if suffix in {".txt", ""} or path.name == "queries.jsonl":
         if columns:
@@ -304,8 +309,8 @@ def _experiment(chosen: Chosen, kinds: list[str], own: _Own | None) -> tuple[str
 
 
 def _toml(text: str) -> str:
-    """Printable text in quotes, as TOML has it: JSON's way, but for what JSON would write as pairs of escapes."""
-    return json.dumps(text, ensure_ascii=False)
+    """Text in quotes, as TOML has it: JSON's way, but for what JSON would write as pairs of escapes or as it is."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", r"\u007f")
 
 
 def _obstacles(corpus: Path) -> list[InputError]:

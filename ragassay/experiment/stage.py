@@ -74,7 +74,7 @@ def count_queries(workspace: Workspace) -> int:
     if workspace.test_set.exists():
         n = len(read_records(workspace.test_set, Query))
         return min(n, most) if most and workspace.experiment.run.until else n
-    own, path = 0, question_file(workspace.corpus)
+    own, path = 0, question_file(workspace.corpus) if questions.source != "synthetic" else None
     if path is not None:
         beir = path == workspace.own_queries
         own = len(list(read_objects(path)) if beir else read_questions(path, questions.columns).queries)

@@ -6,8 +6,9 @@ import ast
 import csv
 import io
 import json
+import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +23,8 @@ LISTS = ("goldens", "samples", "examples", "test_cases", "traces", "data")
 WORKBOOK = ".xlsx"
 TABLES = frozenset((".csv", ".tsv", ".tab", WORKBOOK))
 _LONGEST_CELL = 10_000_000
+_LONGEST_HEADER = 100_000
+_QUOTED = re.compile(r'"[^"]*("|$)')
 _MOST_UNPACKED_BYTES = 300_000_000
 
 
@@ -127,7 +130,7 @@ def _written(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The rows of a table that is text, with commas, semicolons (as some languages have it) or tabs."""
     csv.field_size_limit(_LONGEST_CELL)
     text = read_text(path)
-    first = text.split("\n", 1)[0]
+    first = _QUOTED.sub("", text[:_LONGEST_HEADER]).lstrip().split("\n", 1)[0]
     semicolons = ";" in first and "," not in first
     delimiter = "\t" if path.suffix.lower() in {".tsv", ".tab"} else ";" if semicolons else ","
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -158,7 +161,9 @@ def _sheet(path: Path) -> Iterator[tuple[int, list[str]]]:
         if unpacked > _MOST_UNPACKED_BYTES:
             raise InputError(f"unpacks to {unpacked / 1e6:,.0f} MB", file=path, remedy="divide it, or save it as .csv")
         book = load_workbook(path, read_only=True, data_only=True)
-        rows = [[_cell(value) for value in row] for row in book.worksheets[0].iter_rows(values_only=True)]
+        sheet = book.worksheets[0]
+        sheet.reset_dimensions()  # what a file says of its own size cuts cells off where it is wrong
+        rows = [_filled(row) for row in sheet.iter_rows(values_only=True)]
         book.close()
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror or error})", file=path) from None
@@ -166,10 +171,17 @@ def _sheet(path: Path) -> Iterator[tuple[int, list[str]]]:
         raise
     except Exception as error:  # noqa: BLE001 - openpyxl lets through what its parsers raise
         raise InputError(f"is no workbook ({type(error).__name__})", file=path, remedy=remedy) from None
-    ends = [max((place for place, cell in enumerate(row, 1) if cell.strip()), default=0) for row in rows]
-    width = next(filter(None, ends), 0)
-    for number, (row, end) in enumerate(zip(rows, ends, strict=True), 1):
-        yield number, (row + [""] * width)[: max(width, end)]
+    width = next(filter(None, map(len, rows)), 0)
+    for number, row in enumerate(rows, 1):
+        yield number, row + [""] * (width - len(row))
+
+
+def _filled(row: Iterable[object]) -> list[str]:
+    """The cells of a row up to the last that is not blank."""
+    cells = [_cell(value) for value in row]
+    while cells and not cells[-1].strip():
+        cells.pop()
+    return cells
 
 
 def _cell(value: object) -> str:

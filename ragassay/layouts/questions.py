@@ -16,8 +16,8 @@ from pydantic import ValidationError
 from ..errors import InputError
 from ..files import check_record, digest_bytes, first_problem, json_line
 from ..records import Query
-from ..text import did_you_mean, listed, plain
-from .cells import Row, header_of, read_rows, text
+from ..text import did_you_mean, listed, one_line, plain
+from .cells import TABLES, Row, header_of, read_rows, text
 
 NAME = "questions"
 SUFFIXES = (".csv", ".tsv", ".xlsx", ".json", ".jsonl")
@@ -56,12 +56,17 @@ class Questions(NamedTuple):
     told: str
 
 
-def question_file(corpus: Path) -> Path | None:
-    """The file of the corpus folder that holds the user's own test set: `queries.jsonl` (BEIR), or `questions` with
-    one of the SUFFIXES; None where there is none of them. Raises InputError where there are two.
+def question_files(corpus: Path) -> list[Path]:
+    """The files of the corpus folder that could hold the user's own test set: `queries.jsonl` (BEIR), and `questions`
+    with one of the SUFFIXES.
     """
     names = ("queries.jsonl", *(f"{NAME}{suffix}" for suffix in SUFFIXES))
-    found = [path for name in names if (path := corpus / name).exists()]
+    return [path for name in names if (path := corpus / name).exists()]
+
+
+def question_file(corpus: Path) -> Path | None:
+    """The one of `question_files` that there is; None without any. Raises InputError where there are two."""
+    found = question_files(corpus)
     if len(found) > 1:
         raise InputError(f"there is {found[1].name} as well", file=found[0], remedy="keep the one that counts")
     return found[0] if found else None
@@ -70,19 +75,26 @@ def question_file(corpus: Path) -> Path | None:
 def read_questions(path: Path, columns: Mapping[Column, str]) -> Questions:
     """The questions, with `metadata.expected_response`, `metadata.role` and the other columns where they are filled.
 
-    columns: "question", "answer", "id" or "role" to the heading that has it; the rest is guessed (`HEADINGS`). An id
-    that is not there, or guessed and not usable for all, is `q-` and the first ten digits of the text's SHA-256. Raises
-    InputError, with the line: no column of questions, a heading that is not there, a question or an id that cannot be
-    used, and what `read_rows` refuses.
+    columns: "question", "answer", "id" or "role" to the heading that has it; the rest is guessed (`HEADINGS`), and what
+    was guessed is carried along instead where it is no text. An id that is not there, or guessed and not usable for
+    all, is `q-` and the first ten digits of the text's SHA-256. Raises InputError, with the line: no column of
+    questions, a heading that is not there or told for two things, a question or an id that cannot be used, and what
+    `read_rows` refuses.
     """
     rows = list(read_rows(path, 'write an object a question: {"question": …}'))
-    headings = list(dict.fromkeys(name for row in rows for name in row.fields)) or header_of(path)
+    table = path.suffix.lower() in TABLES
+    headings = list(dict.fromkeys(name for row in rows for name in row.fields)) or (header_of(path) if table else [])
+    if not rows and not headings:
+        remedy = "write one a row, below the headings" if table else 'write {"question": …} for each'
+        raise InputError("has no question", file=path, remedy=remedy)
     taken = _taken(headings, columns, path)
     if not rows:
         raise InputError("has no question", file=path, remedy="write one a row, below the headings")
     ids = _ids(rows, taken.get("id"), "id" in columns, path)
-    if ids is None and "id" in taken:
-        del taken["id"]
+    guessed = [what for what in ("answer", "role") if what in taken and what not in columns]
+    for what in (*guessed, *(["id"] if ids is None else [])):
+        if what == "id" or not all(_is_text(row.fields.get(taken[what])) for row in rows):
+            taken.pop(what, None)
     texts = [_text(row, taken["question"], path) for row in rows]
     others = [name for name in headings if name not in taken.values()]
     queries = [
@@ -131,13 +143,41 @@ def _made_ids(texts: Sequence[str]) -> list[str]:
     return ids
 
 
+def _is_text(value: object) -> bool:
+    """Whether a cell or a field can be an answer or a role; an empty one can."""
+    return value is None or (isinstance(value, str | int) and not isinstance(value, bool))
+
+
+_LONGEST_NAME, _MOST_NAMES = 60, 12
+
+
+def _shown(heading: str) -> str:
+    """A heading as messages name it: in one line, and not longer than that of anybody who wrote it."""
+    name = one_line(heading[: 2 * _LONGEST_NAME])
+    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
+
+
+def _named(headings: Sequence[str]) -> str:
+    """The first of the headings in quotes, and how many more there are."""
+    filled = [f"'{_shown(name)}'" for name in headings if name]
+    more = [f"{len(filled) - _MOST_NAMES:,} more"] if len(filled) > _MOST_NAMES else []
+    return listed([*filled[:_MOST_NAMES], *more])
+
+
 def _taken(headings: Sequence[str], columns: Mapping[Column, str], path: Path) -> dict[Column, str]:
     """What each heading is taken for."""
     taken: dict[Column, str] = {}
-    for what, heading in columns.items():
+    for what, told in columns.items():
+        same = [told, *(name for name in headings if one_line(name) == one_line(told))]
+        heading = next((name for name in same if name in headings), told)
         if heading not in headings:
-            there = f"{did_you_mean(heading, headings)}there are {listed([plain(name) for name in headings])}"
-            raise InputError(f"has no column '{plain(heading)}' ({what})", file=path, line=1, remedy=there)
+            there = f"{one_line(did_you_mean(heading, headings))} there are {_named(headings)}".strip()
+            raise InputError(f"has no column '{_shown(heading)}' ({what})", file=path, line=1, remedy=there)
+        if other := next((name for name, one in taken.items() if one == heading), None):
+            remedy = "name another column for one of them, or leave it out"
+            raise InputError(
+                f"the column '{_shown(heading)}' is told as {other} and as {what}", file=path, remedy=remedy
+            )
         taken[what] = heading
     plainly = {_plainly(name): name for name in reversed(headings)}
     for what, names in HEADINGS.items():
@@ -145,12 +185,12 @@ def _taken(headings: Sequence[str], columns: Mapping[Column, str], path: Path) -
         if what not in taken and found is not None and found not in taken.values():
             taken[what] = found
     if "question" not in taken:
-        has = f"has {listed([repr(plain(name)) for name in headings[:12]])}" if headings else "has no column"
         remedy = (
             "say which does, with --column question=HEADING of `ragassay new`, or with columns = { question = "
             '"HEADING" } under [questions]'
         )
-        raise InputError(f"{has}, and none of them is known to hold questions", file=path, line=1, remedy=remedy)
+        has = f"has {_named(headings)}, and none of them is known to hold questions"
+        raise InputError(has if any(headings) else "has no heading", file=path, line=1, remedy=remedy)
     return taken
 
 
@@ -163,10 +203,10 @@ def _text(row: Row, heading: str, path: Path) -> str:
     try:
         asked = text(value).strip() if value is not None else ""
     except ValueError:
-        raise InputError(f"{row.place}{plain(heading)}: is not a text", file=path, line=row.line) from None
+        raise InputError(f"{row.place}{_shown(heading)}: is not a text", file=path, line=row.line) from None
     if not asked:
         remedy = "write it, or take the row out"
-        raise InputError(f"{row.place}{plain(heading)}: there is no question", file=path, line=row.line, remedy=remedy)
+        raise InputError(f"{row.place}{_shown(heading)}: there is no question", file=path, line=row.line, remedy=remedy)
     return asked
 
 
@@ -193,8 +233,9 @@ def _ids(rows: Sequence[Row], heading: str | None, told: bool, path: Path) -> li
 
 def _metadata(row: Row, taken: Mapping[Column, str], others: Sequence[str], path: Path) -> dict[str, Any]:
     whole = row.fields.get("metadata")
-    given = row.fields.get("evidence") or (whole.get("evidence") if isinstance(whole, dict) else None)
-    if given and not isinstance(given, str):
+    nested = whole.get("evidence") if isinstance(whole, dict) else None
+    given = row.fields.get("evidence")
+    if nested or (given and not isinstance(given, str)):
         remedy = 'name the file queries.jsonl, one {"_id": …, "text": …, "metadata": {"evidence": […]}} a line'
         raise InputError(f"{row.place}evidence is read from queries.jsonl", file=path, line=row.line, remedy=remedy)
     metadata = {}
@@ -204,12 +245,12 @@ def _metadata(row: Row, taken: Mapping[Column, str], others: Sequence[str], path
             try:
                 metadata[name] = text(value).strip()
             except ValueError:
-                problem = f"{row.place}{plain(taken[what])}: is not a text"
+                problem = f"{row.place}{_shown(taken[what])}: is not a text"
                 raise InputError(problem, file=path, line=row.line) from None
     for name in others:
         value = row.fields.get(name)
         if name == "metadata" and isinstance(value, dict):
-            metadata = {**value, **metadata}
+            metadata = {**{key: one for key, one in value.items() if key != "evidence"}, **metadata}
         elif name and value not in (None, ""):
             metadata.setdefault(f"column {name}" if name in _OURS else name, value)
     return {name: value for name, value in metadata.items() if value != ""}
@@ -217,11 +258,9 @@ def _metadata(row: Row, taken: Mapping[Column, str], others: Sequence[str], path
 
 def _told(path: Path, n: int, taken: Mapping[Column, str], others: Sequence[str]) -> str:
     """`questions.csv: 50 questions from the column 'Frage', expected answers from 'Antwort'; ids are made; …`."""
-    said = [f"{n:,} question{'s' * (n != 1)} from the column '{plain(taken['question'])}'"]
-    said += [f"expected answers from '{plain(taken['answer'])}'"] if "answer" in taken else []
-    said += [f"roles from '{plain(taken['role'])}'"] if "role" in taken else []
-    said += [f"ids from '{plain(taken['id'])}'"] if "id" in taken else ["ids made from the texts"]
-    carried = [f"'{plain(name)}'" for name in others if name]
-    more = [f"{len(carried) - 8} more"] if len(carried) > 8 else []
-    along = f"; carried along: {listed([*carried[:8], *more])}" if carried else ""
-    return f"{path.name}: {', '.join(said)}{along}"
+    said = [f"{n:,} question{'s' * (n != 1)} from the column '{_shown(taken['question'])}'"]
+    said += [f"expected answers from '{_shown(taken['answer'])}'"] if "answer" in taken else []
+    said += [f"roles from '{_shown(taken['role'])}'"] if "role" in taken else []
+    said += [f"ids from '{_shown(taken['id'])}'"] if "id" in taken else ["ids made from the texts"]
+    along = f"; carried along: {_named(others)}" if any(others) else ""
+    return f"{one_line(path.name)}: {', '.join(said)}{along}"

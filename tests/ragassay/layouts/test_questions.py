@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -91,7 +93,11 @@ def test_ids_are_made_where_those_of_a_guessed_column_are_not_one_each(tmp_path:
     [
         ("Thema,Was\na,b\n", {}, 1, "'Thema' and 'Was', and none of them is known to hold questions"),
         ("Frage\n", {}, None, "has no question"),
-        ("", {}, 1, "no column"),
+        ("", {}, None, "has no question"),
+        ("Frage,x\na,b\n", {"question": "x", "answer": "x"}, None, "'x' is told as question and as answer"),
+        (f"{'x' * 99},{','.join(map(str, range(99)))}\n", {}, 1, f"'{'x' * 60}…', '0', .* and 88 more, and none"),
+        ('"Das\n\x1b[1mWas",x\n,1\n', {"question": "Das\n\x1b[1mWas"}, 3, r"Das \\x1b\[1mWas: there is no question"),
+        ('"Das\nWas"\n1\n', {"question": "Was"}, 1, "there are 'Das Was'"),
         ("Frage,x\n,1\n", {}, 2, "Frage: there is no question"),
         ("Frage\na\nb,c\n", {}, 3, "has 2 cells"),
         ("Frage,Was\na,b\n", {"question": "Wass"}, 1, "did you mean 'Was'"),
@@ -117,9 +123,13 @@ def test_a_table_that_cannot_be_used_is_said_with_its_line(
     [
         ('[{"question": "a"}, {"question": 1.5}]', "item 2: question: is not a text"),
         ('[{"question": "a", "metadata": {"evidence": [{}]}}]', "item 1: evidence is read from queries.jsonl"),
+        ('[{"question": "a", "metadata": {"evidence": "page 3"}}]', "item 1: evidence is read from queries.jsonl"),
         ('[{"question": "a", "n": NaN}]', "item 1: has NaN"),
         ('[{"question": "\\ud800"}]', "item 1: has NaN or half of a surrogate"),
         ('["a"]', "item 1 is not a JSON object"),
+        ("[]", 'has no question; write {"question"'),
+        ('{"data": []}', "has no question"),
+        ("{}", "has no heading"),
     ],
 )
 def test_json_that_cannot_be_used_is_said_with_its_item(tmp_path: Path, text: str, words: str):
@@ -127,6 +137,48 @@ def test_json_that_cannot_be_used_is_said_with_its_item(tmp_path: Path, text: st
     path.write_text(text)
     with pytest.raises(InputError, match=words):
         read_questions(path, {})
+
+
+def test_what_was_guessed_to_be_an_answer_and_is_no_text_is_carried_along(tmp_path: Path):
+    path = tmp_path / "questions.json"
+    path.write_text('[{"question": "a", "answers": ["x"], "role": "r"}, {"question": "b", "answers": [], "role": 1.5}]')
+    found = read_questions(path, {})
+    assert [query.metadata for query in found.queries] == [
+        {"answers": ["x"], "role": "r"},
+        {"answers": [], "role": 1.5},
+    ]
+    assert found.told.endswith("ids made from the texts; carried along: 'answers' and 'role'")
+    with pytest.raises(InputError, match="item 1: answers: is not a text"):
+        read_questions(path, {"answer": "answers"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"Frage\n(kurz, bitte)";Antwort\na;b\n',
+        '"Frage\n(kurz; bitte)",Antwort\na,b\n',
+        "\n\nFrage (kurz);Antwort\na;b\n",
+    ],
+)
+def test_headings_of_several_lines_and_blank_lines_before_them(tmp_path: Path, text: str):
+    path = tmp_path / "questions.csv"
+    path.write_text(text)
+    heading = text.strip().partition("Antwort")[0].strip('",;').replace("\n", " ")
+    found = read_questions(path, {"question": heading})
+    assert [(query.text, query.metadata) for query in found.queries] == [("a", {"expected_response": "b"})]
+    assert f"the column '{heading}'" in found.told and "\n" not in found.told
+
+
+@pytest.mark.parametrize("size", ["A1", "A1:B2", "A1:XFD1048576"])
+def test_what_a_workbook_says_of_its_size_cuts_nothing_off(tmp_path: Path, size: str):
+    path, other = written(tmp_path / "a.xlsx", HEADINGS, ROWS), tmp_path / "b.xlsx"
+    with zipfile.ZipFile(path) as archive, zipfile.ZipFile(other, "w") as changed:
+        for one in archive.infolist():
+            data = archive.read(one)
+            wrong = re.sub(rb'dimension ref="[^"]*"', b'dimension ref="%s"' % size.encode(), data)
+            assert wrong != data or not one.filename.endswith("sheet1.xml")
+            changed.writestr(one.filename, wrong)
+    assert read_questions(other, {}).queries == read_questions(path, {}).queries
 
 
 @pytest.mark.parametrize("data", [b"", b"PK\x03\x04 no archive", b"Frage\nWarum?\n"])
