@@ -48,6 +48,7 @@ def test_every_verb_has_help(verb: str, capsys: pytest.CaptureFixture[str]):
     ("words", "meant"),
     [
         ("rnu x", "run"),
+        ("sistems a b", "agree systems"),
         ("run x --modle y", "--model"),
         ("plan x --max-cots=5", "--max-cost"),
         ("search a b --engine opensearc", "opensearch"),

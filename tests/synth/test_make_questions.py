@@ -17,6 +17,7 @@ from support.results_folder import experiment, results_folder
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache, output_line
 from ragassay.errors import InputError, RagassayError, RepliesMissing
+from ragassay.experiment.stage import count_queries
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_records
 from ragassay.models.requests import Batch, Reply
@@ -24,7 +25,7 @@ from ragassay.queries import id_of_rejected
 from ragassay.records import LedgerRow, Query, Rejected, Section
 from ragassay.synth.make_questions import make_questions
 from ragassay.synth.questions.write import WrittenQuestion, WrittenQuestions, reply_schema
-from ragassay.synth.stages import decided_by_people
+from ragassay.synth.stages import QUESTIONS, decided_by_people
 
 A, B = "file:a", "openai:b/c"
 TOPICS = ("fuse", "clock", "timer", "stack", "heap", "linker", "startup", "interrupt", "register", "eeprom")
@@ -236,8 +237,23 @@ def test_own_queries_beside_synthetic_ones(tmp_path: Path) -> None:
 def test_own_queries_that_are_not_used_are_said(tmp_path: Path) -> None:
     workspace = make_workspace(tmp_path, {"a.pdf": 1}, {A: 1}, few_shot=0, sections=1)
     own_queries(workspace)
-    (notice,) = make_questions(workspace, Scripted(lambda model, n: about(model, n, 3))).notices
-    assert "queries.jsonl is not used" in notice
+    (workspace.corpus / "questions.csv").write_text("no,questions\n")
+    assert count_queries(workspace) == 1
+    notices = make_questions(workspace, Scripted(lambda model, n: about(model, n, 3))).notices
+    assert [notice.partition(":")[0].rpartition("/")[2] for notice in notices] == [
+        "queries.jsonl is not used",
+        "questions.csv is not used",
+    ]
+
+
+def test_what_is_not_read_is_not_among_what_a_run_used(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, {"a.pdf": 1}, {A: 1}, few_shot=0, sections=1)
+    before = QUESTIONS.uses(workspace)
+    table = workspace.corpus / "questions.csv"
+    table.write_text("question\nWhy?\n")
+    assert list(QUESTIONS.uses(workspace)) == list(before)
+    both = make_workspace(tmp_path, {"a.pdf": 1}, {A: 1}, source="both", few_shot=0, sections=1)
+    assert table in QUESTIONS.uses(both)
 
 
 @pytest.mark.parametrize("style", ["need", "passage"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,16 @@ def test_documents_of_every_kind_are_taken_and_named(capsys: pytest.CaptureFixtu
     assert {row["doc"] for row in records(Path("results/mine/pages.jsonl"))} == {"a.pdf", "b.md"}
 
 
+def test_a_heading_and_a_file_s_name_are_shown_in_one_line_and_written_as_they_are(capsys: pytest.CaptureFixture[str]):
+    heading = 'What\n"is"\x7fasked'
+    Path("q\x1b[1m.json").write_text(json.dumps([{heading: "Why?"}]))
+    options = ["--model", "file:m", "--questions", "q\x1b[1m.json", "--column", f"question={heading}"]
+    assert main(["new", "mine", "a.pdf", *options]) == 0
+    assert load_experiment(Path("mine/experiment.toml")).questions.columns == {"question": heading}
+    said = "q\\x1b[1m.json: 1 question from the column 'What \"is\"\\x7fasked', ids made from the texts\n"
+    assert said in capsys.readouterr().out
+
+
 def test_own_questions_are_the_test_set(capsys: pytest.CaptureFixture[str]):
     Path("Fragen.CSV").write_text("Nr;Was;Antwort\n1;Warum?;Darum\n", encoding="utf-8")
     named = ["new", "mine", "a.pdf", "--model", "file:m", "--questions", "Fragen.CSV", "--column"]
@@ -115,6 +126,12 @@ def test_own_questions_are_the_test_set(capsys: pytest.CaptureFixture[str]):
         (["--questions", "q.csv"], "q.csv:1: has 'Was', and none of them is known to hold questions"),
         (["--questions", "q.csv", "--column", "Was"], "--column Was is not WHAT=HEADING"),
         (["--questions", "q.csv", "--column", "question=Wie"], "has no column 'Wie' (question)"),
+        (["--questions", "gone.txt"], "gone.txt: there is no such file\n"),
+        (
+            ["--questions", "q.csv", "--column", "question=Was", "--column", "question=x"],
+            "--column question is given tw",
+        ),
+        (["--questions", "q.csv", "--column", "question=Was", "--column", "id=Was"], "told as question and as id"),
         (["--column", "question=Was"], "--column goes with --questions"),
         (["--questions", "a.pdf"], "a.pdf: is no file of questions"),
         (["--questions", "q.txt"], "q.txt: has no question"),
