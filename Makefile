@@ -21,7 +21,7 @@ demo: $(if $(FRESH),$(VENV)/local,$(VENV)/base)
 	$(RAGASSAY) demo $(if $(FRESH),--ignore-recorded --results results/avr-libc-fresh) $(FLAGS)
 
 serve: $(VENV)/base
-	test -f results/$(notdir $(CORPUS))/results.json || $(RAGASSAY) demo
+	test -f results/$(notdir $(CORPUS))/results.json || test $(CORPUS) != corpora/avr-libc || $(RAGASSAY) demo
 	$(RAGASSAY) serve $(CORPUS) $(if $(PORT),--port $(PORT))
 
 run: $(VENV)/local

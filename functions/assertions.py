@@ -53,7 +53,8 @@ def assert_judged(
     at_least: the score, from 0 (worst) to 1 (best), that every criterion must reach; of one of which little is good,
     such as toxicity, 1 - score counts. thresholds: criterion, or judge, to the label from which it is good enough, in
     place of that; what neither says has the threshold that `ragassay judge --list` lists. settings: judge to its
-    options. model: by default pytest's --ragassay-model. The other keywords are those of ragassay.judges.
+    options. model, base_url: by default pytest's --ragassay-model and --ragassay-base-url. The other keywords are those
+    of ragassay.judges.
 
     A criterion that has no value, as of a context that is not given, does not count beside another of its judge that
     has one, unless thresholds name it.
@@ -63,7 +64,9 @@ def assert_judged(
     """
     __tracebackhide__ = True
     session = current()
-    asking = Asking(model or (None if config else session.model), base_url, mode, work, max_cost, config)
+    if model is None and not config:
+        model, base_url = session.model, base_url or session.base_url
+    asking = Asking(model, base_url, mode, work, max_cost, config)
     texts = {"query": query, "answer": answer, "contexts": contexts, "expected_response": expected_response}
     row = {**texts, "expected_docs": expected_docs, "conditions": conditions}
     given = _row(row, judges)

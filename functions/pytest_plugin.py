@@ -1,5 +1,5 @@
-"""A session of tests: the judge that its assertions ask, and what they came to; and the pytest plugin, with the option
-`--ragassay-model` and a line at the end that says what was asked and what it cost.
+"""A session of tests: the judge that its assertions ask, and what they came to; and the pytest plugin, with the options
+`--ragassay-model` and `--ragassay-base-url` and a line at the end that says what was asked and what it cost.
 
 Nothing heavy is imported: every test session of an environment that has ragassay imports this module.
 """
@@ -40,10 +40,12 @@ class Spent:
 class Session:
     """The judge of a test session, and what its assertions came to.
 
-    model: the judge where an assertion names none. assertions: of `assert_judged`; judgments, failed: records.
+    model, base_url: the judge and its address where an assertion names none. assertions: of `assert_judged`; judgments,
+    failed: records.
     """
 
     model: str | None = None
+    base_url: str | None = None
     assertions: int = 0
     judgments: int = 0
     failed: int = 0
@@ -78,15 +80,17 @@ def end(session: Session) -> None:
 
 
 def pytest_addoption(parser: Parser) -> None:
-    """Add `--ragassay-model`."""
+    """Add `--ragassay-model` and `--ragassay-base-url`."""
     help_text = "the judge of assert_judged where it names none, such as openai:gpt-4o"
     group = parser.getgroup("ragassay", "judging answers with ragassay")
     group.addoption("--ragassay-model", metavar="MODEL", help=help_text)
+    group.addoption("--ragassay-base-url", metavar="URL", help="the address of that judge, if not its provider's")
 
 
 def pytest_configure(config: Config) -> None:
-    """Begin the session, with the option's judge."""
-    config.pluginmanager.register(_Telling(Session(config.getoption("--ragassay-model"))), "ragassay-session")
+    """Begin the session, with the judge of the options."""
+    session = Session(config.getoption("--ragassay-model"), config.getoption("--ragassay-base-url"))
+    config.pluginmanager.register(_Telling(session), "ragassay-session")
 
 
 class _Telling:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,7 @@ class AgentFigure(Figure):
 COLUMNS = ("group", "agent", "measure", "value", "n", "n_failed", "ci_low", "ci_high")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RunResults:
     """What a run found. `results` is all of results.json; folder: where it stands.
 
@@ -44,6 +45,17 @@ class RunResults:
     folder: Path
     results: Results
     exit_status: int = 0
+
+    def __repr__(self) -> str:
+        """The decision and the ranked table, as `ragassay run` prints them."""
+        from rich.console import Console
+
+        from ragassay.evaluate.report.terminal import ranked_table
+
+        console = Console(width=100, file=StringIO(), color_system=None)
+        with console.capture() as printed:
+            console.print(ranked_table(self.results))
+        return printed.get().rstrip()
 
     @property
     def agents(self) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from ragassay.testing import assert_judged
 
 def test_safe():
     for _ in range(2):
-        assert_judged(judges=["safety"], query="q", answer="a", base_url="{url}")
+        assert_judged(judges=["safety"], query="q", answer="a"{more})
 """
 
 
@@ -49,8 +49,11 @@ def test_failures_read_as_sentences_and_the_line_says_what_was_asked(run):
     result.stdout.fnmatch_lines([line])
 
 
-def test_the_option_names_the_judge_and_replies_at_hand_are_told_from_new_ones(run, bench):
-    result = run(ASKED.replace("{url}", bench.server.base_url), *PLUGIN, "--ragassay-model", "openai:judge")
+@pytest.mark.parametrize("by_option", [False, True])
+def test_options_name_the_judge_and_replies_at_hand_are_told_from_new_ones(run, bench, by_option):
+    url = bench.server.base_url
+    options = ["--ragassay-model", "openai:judge", *(["--ragassay-base-url", url] if by_option else [])]
+    result = run(ASKED.replace("{more}", "" if by_option else f", base_url={url!r}"), *PLUGIN, *options)
     result.assert_outcomes(passed=1)
     line = "ragassay: 2 assertions, 2 judgments; replies: 1 new, 1 at hand; $0.0000 and what has no known price"
     result.stdout.fnmatch_lines([line])

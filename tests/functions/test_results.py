@@ -39,6 +39,14 @@ def test_the_long_table_has_every_figure_of_results_json(finished):
     assert found.verdict == told["verdict"]["sentence"] and list(found.agents) == told["agents"]
 
 
+def test_printed_it_is_the_decision_and_a_line_an_agent(finished):
+    found = ragassay.read_results(finished)
+    lines = repr(found).splitlines()
+    assert len(lines) < 60 and max(map(len, lines)) <= 100
+    assert " ".join(found.verdict.split()) in " ".join(" ".join(lines).split())
+    assert all(any(line.startswith(agent[:20]) for line in lines) for agent in found.agents)
+
+
 def test_a_figure_stands_once(finished):
     frame = ragassay.read_results(finished).to_pandas()
     assert not frame.duplicated(["group", "agent", "measure"]).any() and set(frame["n_failed"]) - {0}
