@@ -14,9 +14,11 @@ __all__ = [
     "BudgetSpent",
     "Evaluator",
     "Experiment",
+    "Format",
     "InputError",
     "Layout",
     "Measure",
+    "Provider",
     "RagassayError",
     "Ranker",
     "RepliesMissing",
@@ -36,6 +38,7 @@ __all__ = [
 if TYPE_CHECKING:
     from ragassay import judges as judges
     from ragassay import testing as testing
+    from ragassay.evaluate.from_files.collections.format import Format
     from ragassay.evaluate.judging.engine.evaluator import Evaluator
     from ragassay.evaluate.measures.measure import Measure
     from ragassay.functions.on_files import agree, check, compare, rate, score, search
@@ -45,16 +48,19 @@ if TYPE_CHECKING:
     from .errors import BudgetSpent, InputError, RagassayError, RepliesMissing
     from .experiment.settings import Experiment
     from .layouts.answers import Layout
+    from .models.endpoint import Provider
     from .table import Table
 else:
     _MODULES = {
         "ragassay.errors": ("BudgetSpent", "InputError", "RagassayError", "RepliesMissing"),
+        "ragassay.evaluate.from_files.collections.format": ("Format",),
         "ragassay.evaluate.judging.engine.evaluator": ("Evaluator",),
         "ragassay.evaluate.measures.measure": ("Measure",),
         "ragassay.experiment.settings": ("Experiment",),
         "ragassay.functions.on_files": ("agree", "check", "compare", "rate", "score", "search"),
         "ragassay.functions.whole_run": ("read_results", "run"),
         "ragassay.layouts.answers": ("Layout",),
+        "ragassay.models.endpoint": ("Provider",),
         "ragassay.retrieval.rankers.ranker": ("Ranker",),
         "ragassay.table": ("Table",),
     }
