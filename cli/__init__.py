@@ -118,7 +118,7 @@ class _Whole(Parser):
     def format_help(self) -> str:
         """At most 40 lines of 80 characters."""
         lines = ["usage: ragassay VERB …        (`ragassay VERB --help` has its options)"]
-        lines += ["Make a test set from PDFs, run retrieval-augmented pipelines on it, say which wins."]
+        lines += ["Make a test set from documents, run RAG pipelines on it, say which wins."]
         for group, verbs in GROUPS.items():
             lines.append(f"{group}:")
             if "ingest" in verbs:

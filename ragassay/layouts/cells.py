@@ -26,6 +26,7 @@ _LONGEST_CELL = 10_000_000
 _LONGEST_HEADER = 100_000
 _QUOTED = re.compile(r'"[^"]*("|$)')
 _MOST_UNPACKED_BYTES = 300_000_000
+_MOST_CELLS = 5_000_000
 
 
 class Row(NamedTuple):
@@ -163,7 +164,13 @@ def _sheet(path: Path) -> Iterator[tuple[int, list[str]]]:
         book = load_workbook(path, read_only=True, data_only=True)
         sheet = book.worksheets[0]
         sheet.reset_dimensions()  # what a file says of its own size cuts cells off where it is wrong
-        rows = [_filled(row) for row in sheet.iter_rows(values_only=True)]
+        rows, left = list[list[str]](), _MOST_CELLS
+        for row in sheet.iter_rows(values_only=True):
+            rows.append(_filled(row))
+            left -= len(rows[-1])
+            if left < 0:
+                problem = f"has more than {_MOST_CELLS:,} cells"
+                raise InputError(problem, file=path, remedy="take out what stands far off, or save it as .csv")
         book.close()
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror or error})", file=path) from None

@@ -73,7 +73,7 @@ def test_no_verb_is_without_a_test_of_its_help():
 def test_the_help_names_every_verb_on_one_screen(capsys: pytest.CaptureFixture[str]):
     assert main([]) == 2
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) <= 40 and max(map(len, lines)) <= 84
+    assert len(lines) <= 40 and max(map(len, lines)) <= 80
     words = set(re.findall(r"[a-z-]+", "\n".join(lines)))
     assert {word for verb in VERBS for word in verb.split()} <= words
 

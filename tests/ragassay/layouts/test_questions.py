@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from openpyxl import Workbook
 
 from ragassay.errors import InputError
+from ragassay.layouts import cells
 from ragassay.layouts.questions import SUFFIXES, question_file, read_questions
 
 HEADINGS = ("Nr.", "Frage", "Erwartete Antwort", "Abteilung")
@@ -179,6 +180,15 @@ def test_what_a_workbook_says_of_its_size_cuts_nothing_off(tmp_path: Path, size:
             assert wrong != data or not one.filename.endswith("sheet1.xml")
             changed.writestr(one.filename, wrong)
     assert read_questions(other, {}).queries == read_questions(path, {}).queries
+
+
+def test_a_workbook_of_too_many_cells_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = written(tmp_path / "a.xlsx", HEADINGS, ROWS)
+    monkeypatch.setattr(cells, "_MOST_CELLS", 15)  # the last of the four cells of one row is blank
+    assert len(read_questions(path, {}).queries) == 3
+    monkeypatch.setattr(cells, "_MOST_CELLS", 14)
+    with pytest.raises(InputError, match="has more than 14 cells"):
+        read_questions(path, {})
 
 
 @pytest.mark.parametrize("data", [b"", b"PK\x03\x04 no archive", b"Frage\nWarum?\n"])
