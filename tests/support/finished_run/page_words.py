@@ -78,9 +78,10 @@ def _ranking(page: Page, results: dict[str, Any], agent: str) -> None:
         _says(cell, results[name][agent], digits, times, said=head)
     if "Answered" in heads[-1]:
         _says(cells[-1], results["answers"][agent]["answered"], 1, 100, "%", said=heads[-1])
+        cells, heads = cells[:-1], heads[:-1]
     else:
         assert results["answers"][agent]["answered"]["value"] == 1 and "All agents answered all" in page.text
-    for cell, head in zip(cells[2:-1], heads[2:-1], strict=True):
+    for cell, head in zip(cells[2:], heads[2:], strict=True):
         name = head.split(" n ")[0].strip()
         graded = results["pointwise"][agent].get(name.lower().replace(" ", "_"))
         names = {"MRR@": "RR(rel=2)@", "nDCG@": "nDCG@"}
