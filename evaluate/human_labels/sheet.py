@@ -194,7 +194,8 @@ def draw_frame(
     found = verdicts(findings.games)
     there: dict[Kind, list[Unit]] = {kind: units(findings, found, criteria, k, kind) for kind in kinds}
     if before:
-        new = {kind: [unit for unit in some if not set(unit.items) & set(before)] for kind, some in there.items()}
+        old = frozenset(before)
+        new = {kind: [unit for unit in some if old.isdisjoint(unit.items)] for kind, some in there.items()}
         there = new if any(new.values()) else there
     chosen = numbers(there, n)
     if not chosen:
