@@ -187,11 +187,12 @@ def make_questions(
 
 def _own(workspace: Workspace) -> tuple[list[Query], list[str]]:
     """The user's queries, whose evidence is looked up before a model is asked, and what is to be said of them."""
-    queries, told = list((read := read_test_set(workspace)).queries), [read.told] if read.told else []
+    read = read_test_set(workspace)
+    queries, told = list(read.queries), [*([read.told] if read.told else []), *same_text(originals(read.queries))]
     if not workspace.own_queries.exists():
-        return queries, [*told, *same_text(queries)]
+        return queries, told
     read_evidence(workspace.own_queries, workspace.pages, workspace.passages)
-    return queries, [*same_text(originals(queries)), *in_several_places(workspace.own_queries, workspace.pages)]
+    return queries, [*told, *in_several_places(workspace.own_queries, workspace.pages)]
 
 
 def _first_of(names: Sequence[str]) -> str:

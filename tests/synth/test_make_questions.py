@@ -200,6 +200,10 @@ def test_a_question_in_capitals_is_no_second_one_of_the_same_text(tmp_path: Path
     ask_again(workspace.own_queries)
     outcome = make_questions(workspace, Scripted(lambda model, n: Reply(error="nobody may be asked")))
     assert (outcome.notices, outcome.n_records) == ((), 6)
+    workspace.own_queries.rename(workspace.corpus / "questions.jsonl")
+    outcome = make_questions(workspace, Scripted(lambda model, n: Reply(error="nobody may be asked")))
+    told = "questions.jsonl: 6 questions from the column 'text', ids from '_id'; carried along: 'metadata'"
+    assert (outcome.notices, outcome.n_records) == ((told,), 6)
 
 
 def test_evidence_that_is_not_in_the_documents_stops_before_anyone_is_asked(tmp_path: Path) -> None:
