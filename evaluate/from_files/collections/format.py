@@ -42,7 +42,7 @@ class Format(ABC):
 
     def read(self, sources: Sequence[Path]) -> Collection:
         """The collection of files or folders. Raises InputError."""
-        suffixes = (".jsonl", ".json", ".csv", ".tsv")
+        suffixes = (".jsonl", ".json", ".csv", ".tsv", ".xlsx")
 
         def has_files(folder: Path) -> bool:
             return any(path.suffix.lower() in suffixes for path in folder.iterdir())

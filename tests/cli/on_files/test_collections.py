@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from openpyxl import Workbook
 from support.json_lines import records, write_lines
 from support.small_corpus import make_corpus
 
@@ -37,6 +38,16 @@ def test_ragelo_s_example_is_imported_and_ranked(ragelo: Path, tmp_path: Path, c
     assert [(row["query_id"], row["winner"]) for row in records(out / "games.jsonl")] == [("q1", "a"), ("q2", "tie")]
     assert main(["rate", "--games", str(out / "games.jsonl"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["verdict"]["leader"] == "a"
+
+
+def test_a_folder_of_workbooks_is_imported(tmp_path: Path):
+    book = Workbook()
+    for row in (("query", "answer"), ("What is sei?", "A macro."), ("How many?", 2)):
+        book.active.append(row)
+    (tmp_path / "theirs").mkdir()
+    book.save(tmp_path / "theirs" / "ours.xlsx")
+    assert main(["import", "--from", "csv", str(tmp_path / "theirs"), "--out", str(tmp_path / "out")]) == 0
+    assert [row["answer"] for row in records(tmp_path / "out" / "answers" / "ours.jsonl")] == ["A macro.", "2"]
 
 
 @pytest.mark.parametrize(
