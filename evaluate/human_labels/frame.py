@@ -129,7 +129,7 @@ def whole_answers(found: Sequence[Unit]) -> list[Unit]:
     ]
 
 
-def draw(found: Sequence[Unit], n: int, seed: int) -> list[tuple[Unit, float, bool]]:
+def draw(found: Sequence[Unit], n: int, seed: int | str) -> list[tuple[Unit, float, bool]]:
     """Each unit with its probability and whether it was drawn: `n` of them, or all where there are no more."""
     chance = random.Random(f"{seed}:labels")
     listed = sorted(found, key=lambda unit: (unit.place, random.Random(f"{seed}:{unit.items}").random(), unit.items))

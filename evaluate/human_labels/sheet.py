@@ -189,7 +189,9 @@ def draw_frame(
 ) -> tuple[Drawn, ...]:
     """Everything of these kinds that can be labelled, about `n` things of it drawn, each with its probability.
 
-    before: what is left out as long as there is anything else. Raises InputError where there is nothing.
+    before: what is left out as long as there is anything else; where there is any, the draw is one of its own, since
+    one that began where another did would take the same agents and labels again. Raises InputError where there is
+    nothing.
     """
     found = verdicts(findings.games)
     there: dict[Kind, list[Unit]] = {kind: units(findings, found, criteria, k, kind) for kind in kinds}
@@ -200,7 +202,8 @@ def draw_frame(
     chosen = numbers(there, n)
     if not chosen:
         raise InputError("there is nothing to label yet", remedy="run `ragassay judge` first")
-    return tuple(row for kind in KINDS if kind in chosen for row in _frame(draw(there[kind], chosen[kind], seed), seed))
+    luck = f"{seed}:{len(before)}" if before else seed
+    return tuple(row for kind in KINDS if kind in chosen for row in _frame(draw(there[kind], chosen[kind], luck), seed))
 
 
 def digest_planned(workspace: Workspace) -> str | None:
@@ -239,15 +242,17 @@ def draw_share(
     """Everything that a second judge can be asked about, `share` (0 to 1) of each kind drawn, rounded up.
 
     An answer is drawn with all its criteria. found: the verdicts on the games. Nothing where there is nothing. Of a run
-    that may end early the queries of each look are drawn from by themselves, so that what was drawn before stays.
+    that may end early the queries of each look are drawn from by themselves, by a draw of its own, so that what was
+    drawn before stays.
     """
     rows: list[Drawn] = []
     for kind in KINDS:
-        for batch in findings.material.batches or (frozenset(findings.queries),):
+        for look, batch in enumerate(findings.material.batches or (frozenset(findings.queries),)):
+            luck = f"{seed}:{look}" if look else seed
             mine = [verdict for verdict in found if verdict.query_id in batch]
             there = [one for one in units(findings, mine, criteria, k, kind) if one.items[0][0] in batch]
             whole = whole_answers(there) if kind == "answers" else there
-            rows += _frame(draw(whole, ceil(round(share * len(whole), 9)), seed), seed)
+            rows += _frame(draw(whole, ceil(round(share * len(whole), 9)), luck), seed)
     return tuple(rows)
 
 

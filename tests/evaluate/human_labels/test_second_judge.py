@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from math import ceil
 
 import numpy as np
@@ -16,7 +17,7 @@ from ragassay.errors import InputError
 from ragassay.evaluate.compare import compare
 from ragassay.evaluate.human_labels.corrections import Judged, correct_figures
 from ragassay.evaluate.human_labels.second_judge import SecondJudge, second_labels
-from ragassay.evaluate.human_labels.sheet import Drawn, draw_frame
+from ragassay.evaluate.human_labels.sheet import Drawn, draw_frame, draw_share
 from ragassay.evaluate.inputs.findings import Findings, Material
 from ragassay.evaluate.make_judgments import make_judgments
 from ragassay.evaluate.ratings.verdicts import verdicts
@@ -222,6 +223,27 @@ def test_what_the_cheap_judge_was_unsure_of_is_asked_about_more_often():
     by_label = {r.label: chance[r.query_id, r.subject, "accuracy"] for r in cheap}
     assert by_label[1.0] == pytest.approx(3 * by_label[0.0]) and by_label[0.0] == pytest.approx(by_label[2.0])
     assert sum(chance.values()) == pytest.approx(60)
+
+
+def drawn_of_looks(n: int, seed: int) -> list[tuple[str, str]]:
+    """What is drawn of the answers to ten queries a look, a twentieth of each, all of one label, after n looks."""
+    looks = [MANY[start : start + 10] for start in range(0, 10 * n, 10)]
+    asked = tuple(query for look in looks for query in look)
+    material = replace(
+        many_answers(), queries=tuple(Query(_id=q, text="?") for q in asked), batches=tuple(map(frozenset, looks))
+    )
+    same = tuple(judgment(query, agent, "accuracy", 1.0) for query in asked for agent in TWO)
+    there = findings(material, pointwise=same)
+    rows = draw_share(there, (), ["accuracy"], 5, share=0.05, seed=seed)
+    return [(row.query, row.subject) for row in rows if row.drawn]
+
+
+def test_each_look_draws_for_itself_and_what_was_drawn_before_stays():
+    """One answer a look: looks that began at one place would all take the same agent's, for every seed."""
+    assert drawn_of_looks(3, 1) == drawn_of_looks(8, 1)[:3]
+    agents = [{agent for _, agent in drawn_of_looks(8, seed)} for seed in range(10)]
+    assert all(len(drawn_of_looks(8, seed)) == 8 for seed in range(3))
+    assert sum(len(one) == 2 for one in agents) >= 8
 
 
 def row(query: str, subject: str, criterion: str, drawn: bool, probability: float = 0.25) -> Drawn:
