@@ -161,17 +161,17 @@ def _found(module: str, function: str) -> Callable[[Any], Any]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb and return its exit status (see `ragassay --help`)."""
-    given = _named(list(sys.argv[1:] if arguments is None else arguments))
-    if given[:2] == ["help", "exits"]:
-        print(STATUS)
-        return 0
-    parser = build_parser(__version__, next((word for word in given if not word.startswith("-")), ""))
-    options = parser.parse_args(given)
-    if not hasattr(options, "handler"):
-        parser.print_help()
-        return 2
     _show_what_cannot_be_encoded()
+    given = _named(list(sys.argv[1:] if arguments is None else arguments))
     try:
+        if given[:2] == ["help", "exits"]:
+            print(STATUS, flush=True)
+            return 0
+        parser = build_parser(__version__, next((word for word in given if not word.startswith("-")), ""))
+        options = parser.parse_args(given)
+        if not hasattr(options, "handler"):
+            parser.print_help()
+            return 2
         return int(options.handler(options))
     except RagassayError as error:
         sys.stdout.flush()

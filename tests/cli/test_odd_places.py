@@ -168,6 +168,27 @@ def test_a_terminal_without_the_characters_shows_them_escaped(tmp_path: Path):
         assert done.returncode == 0 and "\\u7532" in done.stdout, done.stderr
 
 
+@pytest.mark.parametrize("words", [["--help"], ["agree", "--help"], []])
+def test_the_help_is_there_where_a_terminal_lacks_its_characters(words: list[str]):
+    done = subprocess.run(
+        [sys.executable, "-m", "ragassay", *words],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == (0 if words else 2) and "\\u2026" in done.stdout and not done.stderr
+
+
+def test_exit_statuses_into_a_closed_pipe_are_no_traceback():
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-m", "ragassay", "help", "exits"], stdout=write, stderr=subprocess.PIPE, text=True
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, "")
+
+
 def test_a_second_ctrl_c_does_not_wait_for_calls_under_way(tmp_path: Path):
     with ScriptedServer("openai", [hang()]) as server:
         corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url, timeout_s=600.0)
