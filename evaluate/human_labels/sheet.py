@@ -189,20 +189,20 @@ def draw_frame(
 ) -> tuple[Drawn, ...]:
     """Everything of these kinds that can be labelled, about `n` things of it drawn, each with its probability.
 
-    before: what is left out as long as there is anything else; where there is any, the draw is one of its own, since
-    one that began where another did would take the same agents and labels again. Raises InputError where there is
-    nothing.
+    before: what is left out as long as there is anything else. The draw is then one of its own: one that began where
+    another did would take the same agents and labels again. Raises InputError where there is nothing.
     """
     found = verdicts(findings.games)
     there: dict[Kind, list[Unit]] = {kind: units(findings, found, criteria, k, kind) for kind in kinds}
+    luck: int | str = seed
     if before:
         old = frozenset(before)
         new = {kind: [unit for unit in some if old.isdisjoint(unit.items)] for kind, some in there.items()}
-        there = new if any(new.values()) else there
+        if any(new.values()):
+            there, luck = new, f"{seed}:{len(old)}"
     chosen = numbers(there, n)
     if not chosen:
         raise InputError("there is nothing to label yet", remedy="run `ragassay judge` first")
-    luck = f"{seed}:{len(before)}" if before else seed
     return tuple(row for kind in KINDS if kind in chosen for row in _frame(draw(there[kind], chosen[kind], luck), seed))
 
 
