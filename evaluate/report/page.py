@@ -19,13 +19,13 @@ from ragassay.errors import InputError
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import digest_file, first_problem, read_json, write_text
 from ragassay.queries import originals
-from ragassay.records import Query
+from ragassay.records import Query, StageUsage
 from ragassay.table import Agent, Cell, Column, Row, Table
 from ragassay.text import one_line
 
 from ..inputs.clusters import writer
 from ..inputs.labels import HIGHEST
-from ..results import PARTS, Comparison, Part, Results, StageUsage, ValiditySaid
+from ..results import PARTS, Comparison, Part, Results, ValiditySaid
 from ..screening.screened import ScreenResults
 from .decision import (
     MOST,

@@ -91,10 +91,9 @@ def read_questions(path: Path, columns: Mapping[Column, str]) -> Questions:
     if not rows:
         raise InputError("has no question", file=path, remedy="write one a row, below the headings")
     ids = _ids(rows, taken.get("id"), "id" in columns, path)
-    guessed = [what for what in ("answer", "role") if what in taken and what not in columns]
-    for what in (*guessed, *(["id"] if ids is None else [])):
-        if what == "id" or not all(_is_text(row.fields.get(taken[what])) for row in rows):
-            taken.pop(what, None)
+    guessed = taken.keys() & {"answer", "role"} - columns.keys()
+    no_text = {what for what in guessed if not all(_is_text(row.fields.get(taken[what])) for row in rows)}
+    taken = {what: name for what, name in taken.items() if what not in no_text and (what != "id" or ids is not None)}
     texts = [_text(row, taken["question"], path) for row in rows]
     others = [name for name in headings if name not in taken.values()]
     queries = [

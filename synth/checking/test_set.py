@@ -14,7 +14,7 @@ from typing import Any, Literal
 from ragassay.errors import InputError
 from ragassay.evidence import given_pieces
 from ragassay.files import check_length, read_json, read_qrels, read_text, write_text
-from ragassay.layouts.cells import Row, as_list, list_field, read_rows, table_rows
+from ragassay.layouts.cells import WORKBOOK, Row, as_list, list_field, read_rows, table_rows
 from ragassay.queries import original_of
 from ragassay.records import Figure, QuestionsCheck, Record
 from ragassay.text import plain, safe_cell
@@ -150,8 +150,12 @@ def write_accepted(path: Path, sheet: Path, out: Path) -> tuple[int, int]:
 
     Lines and rows of a table are copied as they stand, items of a JSON list written anew; what `ragassay perturb` made
     of a question goes with it. Raises InputError, with the line of the sheet, for a verdict that is neither accept nor
-    reject, a row that is not the set's, twice or missing.
+    reject, a row that is not the set's, twice or missing; and for a workbook, of which no rows are copied.
     """
+    if path.suffix.lower() == WORKBOOK:
+        raise InputError(
+            "is a workbook, whose rows cannot be copied", file=path, remedy="save it as .csv and check that"
+        )
     if out.resolve() in (path.resolve(), sheet.resolve()):
         raise InputError("would be overwritten", file=out, remedy="name another file with --out")
     items = read_test_set(path)

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from openpyxl import Workbook
 from support.sound_sets import rows_of, write_corpus
 
 from ragassay.cli import main
@@ -110,6 +111,14 @@ def test_rows_that_were_deleted_are_asked_for_and_nothing_given_is_overwritten(c
     Path("accept.csv").write_text("".join(lines[:-1]), encoding="utf-8")
     assert accepted(path) == 2
     assert f"lacks 1 of the set's {len(ROWS)} questions, first '{ROWS[-1][0]}'" in capsys.readouterr().err
+
+
+def test_of_a_workbook_no_rows_are_copied(capsys: pytest.CaptureFixture[str]):
+    fill(make("set.jsonl"), {})
+    book = Workbook()
+    book.active.append(["question"])
+    book.save("set.xlsx")
+    assert accepted(Path("set.xlsx")) == 2 and "set.xlsx: is a workbook" in capsys.readouterr().err
 
 
 def test_options_that_do_not_go_together(capsys: pytest.CaptureFixture[str]):
