@@ -175,7 +175,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(options.handler(options))
     except RagassayError as error:
         sys.stdout.flush()
-        sys.stderr.writelines(f"ragassay: {plain(sentence)}\n" for sentence in error.sentences)
+        said = (plain(sentence).replace("\n", " ") for sentence in error.sentences)
+        sys.stderr.writelines(f"ragassay: {sentence}\n" for sentence in said)
         return error.exit_status
     except KeyboardInterrupt:
         sys.stderr.write("\nragassay: stopped; what was received is kept, run again to go on\n")

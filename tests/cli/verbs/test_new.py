@@ -126,6 +126,7 @@ def test_own_questions_are_the_test_set(capsys: pytest.CaptureFixture[str]):
         (["--questions", "q.csv"], "q.csv:1: has 'Was', and none of them is known to hold questions"),
         (["--questions", "q.csv", "--column", "Was"], "--column Was is not WHAT=HEADING"),
         (["--questions", "q.csv", "--column", "question=Wie"], "has no column 'Wie' (question)"),
+        (["--questions", "twice.csv"], "twice.csv:1: has two columns 'What is it'"),
         (["--questions", "gone.txt"], "gone.txt: there is no such file\n"),
         (
             ["--questions", "q.csv", "--column", "question=Was", "--column", "question=x"],
@@ -143,6 +144,7 @@ def test_questions_that_cannot_be_read_are_said_and_nothing_is_made(
 ):
     Path("q.csv").write_text("Was\nWarum?\n")
     Path("q.txt").write_text("# nothing yet\n")
+    Path("twice.csv").write_text('"What\nis it","What\nis it"\na,b\n')
     assert main(["new", "mine", "a.pdf", "--model", "file:m", *options]) == 2
     err = capsys.readouterr().err
     assert says in err and err.count("\n") == 1 and not Path("mine").exists()
