@@ -43,6 +43,7 @@ EXTRAS = {
     "fast": ("onnx", "onnxruntime"),
     "opensearch": ("opensearchpy",),
     "evaluators": ("jsonschema", "py3langid", "re2", "rouge_score", "sacrebleu"),
+    "excel": ("openpyxl",),
     "documents": ("bs4", "docx", "markdownify"),
     "dask": ("dask", "distributed"),
     "ray": ("ray",),

@@ -114,7 +114,7 @@ def test_a_judge_that_repeats_the_order_is_named_before_everything_else(
     assert notices[1].startswith("The judge may be guessing")
     assert "shown earlier wins 100.0%" in said and "first shown wins" not in said
     page = (results / "report.html").read_text()
-    assert page.index("may be repeating the order") < page.index("may be guessing") < page.index("What to choose")
+    assert page.index("may be repeating the order") < page.index("may be guessing") < page.index("What next")
     assert "Pairs won from place 4" in page and "with the order shown given back" in page
     assert "both orders" not in page and "shown first" not in page and "First shown" not in page
 

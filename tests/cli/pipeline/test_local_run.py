@@ -183,10 +183,10 @@ def test_no_grammar_was_refused(job: Job) -> None:
     assert job.rows("answers/ours.jsonl")[0]["error"] is None
 
 
-def test_the_report_says_first_that_this_judge_is_worthless(job: Job) -> None:
+def test_the_report_says_beside_the_decision_that_this_judge_is_worthless(job: Job) -> None:
     text = " ".join(Page((job.run.results / "report.html").read_text()).text.split())
     told = f"{SMALLEST} judged: it is there to try the plumbing, and its judgments are worthless"
-    assert told in text and text.index(told) < text.index(job.run.figures["verdict"]["sentence"])
+    assert told in text and text.index(told) < text.index("What next")
 
 
 def test_a_second_run_calls_nothing_and_starts_no_model(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
