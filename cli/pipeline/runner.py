@@ -202,7 +202,7 @@ class Runner:
             self._workspace = with_others(with_finalists(alone(workspace)), workspace.others)
         workspace.push()
         failed = f", {manifest.n_failed} failed" if manifest.n_failed else ""
-        why = f", most by: {one_line(caller.commonest_error)[:200]}" if failed and caller.commonest_error else ""
+        why = f", the commonest error: {one_line(caller.commonest_error)[:200]}" if failed and caller.commonest_error else ""
         self._say(f"{stage.name}: {manifest.n_records} records{failed}{why}")
         return manifest
 

@@ -125,7 +125,7 @@ def test_what_a_judge_fails_on_is_unjudged_and_counted_and_the_question_stays(
     assert len(records(results / "queries.jsonl")) == len(QUESTIONS)
     assert found and all(row.get("label") is None and row["error"] for row in found)
     assert manifest["n_failed"] == len(found)
-    assert f"questions: 3 records, {len(found)} failed, most by: " in capfd.readouterr().err
+    assert f"questions: 3 records, {len(found)} failed, the commonest error: " in capfd.readouterr().err
 
 
 def of_shallow_pools(corpus: Path, server: ScriptedServer) -> Path:
