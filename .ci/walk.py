@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,7 @@ class Walk:
                 assert done.stdout is not None
                 address = next(found[0] for line in done.stdout if (found := re.search(r"http://\S+", line)))
                 ends = time.monotonic() + 120
-                while b"hybrid-rag" not in (page := urllib.request.urlopen(address, timeout=60).read()):  # noqa: S310
+                while b"bm25-rag-fusion" not in (page := urllib.request.urlopen(address, timeout=60).read()):  # noqa: S310
                     assert time.monotonic() < ends, page.decode()
                     time.sleep(1)
             finally:
@@ -143,7 +144,9 @@ def with_a_key(walk: Walk, server: ScriptedServer) -> None:
 
 
 def with_own_questions(walk: Walk, server: ScriptedServer) -> None:
-    """Fifty questions in a table with German headings, two PDFs: six variants compared after three commands."""
+    """Fifty questions in a table with German headings, two PDFs, in a browser after four commands: each retriever
+    that is offered (three with the extra `local`) under RAG and RAG-Fusion.
+    """
     rows = [f"{n};Wofür ist Register R{n}?;Für {n}" for n in range(1, 51)]
     (walk.folder / "Fragen.csv").write_text("\n".join(["Nr.;Frage;Erwartete Antwort", *rows]) + "\n", encoding="utf-8")
     documents = ("manual.pdf", "more.pdf", "--questions", "Fragen.csv")
@@ -154,7 +157,11 @@ def with_own_questions(walk: Walk, server: ScriptedServer) -> None:
     results = walk.folder / "results/own"
     agents = {path.stem for path in (results / "answers").glob("*.jsonl")}
     walk.serves("own")
-    assert len(agents) == 6 and len((results / "queries.jsonl").read_text().splitlines()) == 50, agents
+    settings = tomllib.loads((walk.folder / "own/experiment.toml").read_text(encoding="utf-8"))
+    assert (
+        len(agents) == 2 * len(settings["retrieval"]["retrievers"])
+        and len((results / "queries.jsonl").read_text().splitlines()) == 50
+    ), agents
 
 
 def to_the_report(walk: Walk, name: str, server: ScriptedServer) -> None:

@@ -201,8 +201,8 @@ class Runner:
         if workspace.screen in stage.makes(workspace):
             self._workspace = with_others(with_finalists(alone(workspace)), workspace.others)
         workspace.push()
-        failed = f", {manifest.n_failed} failed" if manifest.n_failed else ""
-        why = f", the commonest error: {one_line(caller.commonest_error)[:200]}" if failed and caller.commonest_error else ""
+        failed, error = f", {manifest.n_failed} failed" if manifest.n_failed else "", caller.commonest_error
+        why = f", the commonest error: {one_line(error)[:200]}" if failed and error else ""
         self._say(f"{stage.name}: {manifest.n_records} records{failed}{why}")
         return manifest
 
