@@ -111,10 +111,6 @@ def _hint(hint: str) -> str:
 class _Whole(Parser):
     """The command line as a whole, whose help names each verb in a line, by what it is for."""
 
-    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As of Parser, of arguments as they were given."""
-        return super().parse_args(_named(list(sys.argv[1:] if args is None else args)), namespace)
-
     def format_help(self) -> str:
         """At most 40 lines of 80 characters."""
         lines = ["usage: ragassay VERB …        (`ragassay VERB --help` has its options)"]
@@ -162,7 +158,7 @@ def _found(module: str, function: str) -> Callable[[Any], Any]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb and return its exit status (see `ragassay --help`)."""
     _show_what_cannot_be_encoded()
-    given = _named(list(sys.argv[1:] if arguments is None else arguments))
+    given = named(list(sys.argv[1:] if arguments is None else arguments))
     try:
         if given[:2] == ["help", "exits"]:
             print(STATUS, flush=True)
@@ -189,7 +185,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return InputError.exit_status
 
 
-def _named(given: list[str]) -> list[str]:
+def named(given: list[str]) -> list[str]:
     """With a verb of two words as one, an old name as the one that it has now, and `help VERB` as its `--help`."""
     if given[:1] == ["help"] and given[1:2] != ["exits"]:
         given = [*given[1:], "--help"]

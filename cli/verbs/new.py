@@ -18,9 +18,9 @@ from string import Template
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.experiment.tables import MODEL_PATTERN, ModelSettings
+from ragassay.experiment.tables import MODEL_PATTERN, Column, ModelSettings
 from ragassay.files import first_problem
-from ragassay.layouts.questions import HEADINGS, SUFFIXES, Column, read_questions
+from ragassay.layouts.questions import HEADINGS, SUFFIXES, read_questions
 from ragassay.models.encoders import OFFLINE_MODEL, check_encoder
 from ragassay.models.endpoint import provider_of, providers
 from ragassay.models.servers import served_models, why_unreachable

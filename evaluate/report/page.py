@@ -54,7 +54,7 @@ from .judge import (
     split_of,
 )
 from .plots import HeatColumn, colours_of, environment, heat_map, scale
-from .queries import REFUSAL, Evidence, SuspiciousDocument, evidence_sections, read_evidence, size
+from .queries import Evidence, SuspiciousDocument, evidence_sections, mean_label, read_evidence, size
 from .screening import read_screen, screening_shown
 from .tables import (
     agreement,
@@ -271,14 +271,12 @@ def _tables(results: Results) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ByQuestion:
-    """Agents, best first, by questions. hardest, easiest: (id, mean of 1) at the ends."""
+    """Agents, best first, by questions."""
 
     agents: tuple[str, ...]
     picture: Markup
     n_queries: int
     n_failed: int
-    hardest: tuple[str, str]
-    easiest: tuple[str, str]
 
 
 def by_question(evidence: Evidence, agents: Sequence[str]) -> ByQuestion | None:
@@ -292,22 +290,18 @@ def by_question(evidence: Evidence, agents: Sequence[str]) -> ByQuestion | None:
         return None
     found.sort(key=lambda one: one[0])
     words = f"agents by questions: {', '.join(map(one_line, agents))}"
-    hardest, easiest = ((one_line(query), f"{mean:.2f}") for mean, query, _ in (found[0], found[-1]))
     return ByQuestion(
         agents=tuple(agents),
         picture=heat_map([HeatColumn(shares) for _, _, shares in found], words),
         n_queries=len(found),
         n_failed=sum(share is None for _, _, shares in found for share in shares),
-        hardest=hardest,
-        easiest=easiest,
     )
 
 
 def _goodness(evidence: Evidence, query: str, agent: str) -> float | None:
-    """0 to 1; None where no label of the answer is there. Refusals are no grade."""
-    rows = [row for row in evidence.pointwise.get((query, agent), []) if row.criterion != REFUSAL]
-    labels = [row.label for row in rows if row.label is not None]
-    return sum(labels) / len(labels) / HIGHEST if labels else None
+    """0 to 1; None where no label of the answer is there."""
+    mean = mean_label(evidence.pointwise.get((query, agent), []))
+    return None if mean is None else mean / HIGHEST
 
 
 def wins(results: Results) -> Table:

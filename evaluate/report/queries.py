@@ -192,14 +192,14 @@ def _query_view(evidence: Evidence, number: int, query: Query, agents: Sequence[
     )
 
 
-def _mean_label(view: AnswerView) -> float | None:
-    """0 to 2; None where no label is there. Refusals are no grade."""
-    labels = [j.label for j in view.judgments if j.label is not None and j.criterion != REFUSAL]
+def mean_label(judgments: Iterable[Judgment]) -> float | None:
+    """Of one answer, 0 to 2; None where no label is there. Refusals are no grade."""
+    labels = [j.label for j in judgments if j.label is not None and j.criterion != REFUSAL]
     return sum(labels) / len(labels) if labels else None
 
 
 def _spread(answers: Sequence[AnswerView]) -> float:
-    means = [mean for view in answers if (mean := _mean_label(view)) is not None]
+    means = [mean for view in answers if (mean := mean_label(view.judgments)) is not None]
     return round(max(means) - min(means), 9) if means else 0.0
 
 
@@ -222,7 +222,7 @@ def worst(views: Sequence[QueryView]) -> list[Worst]:
     not among them."""
     found = []
     for view in views:
-        means = {one.agent: mean for one in view.answers if (mean := _mean_label(one)) is not None}
+        means = {one.agent: mean for one in view.answers if (mean := mean_label(one.judgments)) is not None}
         if means and original_of(view.query.metadata) is None:
             best = max(means.values())
             leaders = tuple(agent for agent, mean in means.items() if mean == best)

@@ -267,6 +267,10 @@ KINDS = {
 """Kinds of questions, and the share of each unless `kinds` says otherwise."""
 
 
+Column = Literal["question", "answer", "id", "role"]
+"""What a column of a table of questions may be."""
+
+
 class QuestionsSettings(Table):
     """`[questions]`. columns: "question", "answer", "id" or "role" to its heading in a table of the user's own; kinds:
     share of the questions by kind; blind: share written from the need without the text; keep: a file of the corpus
@@ -278,7 +282,7 @@ class QuestionsSettings(Table):
     """
 
     source: Literal["synthetic", "own", "both"] = "synthetic"
-    columns: dict[Literal["question", "answer", "id", "role"], Annotated[str, Field(min_length=1)]] = Field({})
+    columns: dict[Column, Annotated[str, Field(min_length=1)]] = Field({})
     style: Literal["need", "passage"] = "need"
     sections: int = Field(24, ge=1)
     per_section: int = Field(10, ge=1, le=50)

@@ -9,11 +9,12 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
 from ..errors import InputError
+from ..experiment.tables import Column
 from ..files import check_record, digest_bytes, first_problem, json_line
 from ..records import Query
 from ..text import did_you_mean, listed, one_line, plain
@@ -22,7 +23,6 @@ from .cells import TABLES, Row, header_of, read_rows, text
 NAME = "questions"
 SUFFIXES = (".csv", ".tsv", ".xlsx", ".json", ".jsonl")
 
-Column = Literal["question", "answer", "id", "role"]
 HEADINGS: Mapping[Column, tuple[str, ...]] = {
     "question": (
         *("question", "questions", "query", "text", "user input", "input", "prompt", "question text", "query text"),
@@ -178,9 +178,8 @@ def _taken(headings: Sequence[str], columns: Mapping[Column, str], path: Path) -
                 f"the column '{_shown(heading)}' is told as {other} and as {what}", file=path, remedy=remedy
             )
         taken[what] = heading
-    plainly = {_plainly(name): name for name in reversed(headings)}
-    for what, names in HEADINGS.items():
-        found = next((plainly[name] for name in names if name in plainly), None)
+    for what in HEADINGS:
+        found = heading_of(what, headings)
         if what not in taken and found is not None and found not in taken.values():
             taken[what] = found
     if "question" not in taken:
@@ -191,6 +190,12 @@ def _taken(headings: Sequence[str], columns: Mapping[Column, str], path: Path) -
         has = f"has {_named(headings)}, and none of them is known to hold questions"
         raise InputError(has if any(headings) else "has no heading", file=path, line=1, remedy=remedy)
     return taken
+
+
+def heading_of(what: Column, headings: Sequence[str]) -> str | None:
+    """The heading that is known to hold that (`HEADINGS`); None where none is."""
+    plainly = {_plainly(name): name for name in reversed(headings)}
+    return next((plainly[name] for name in HEADINGS[what] if name in plainly), None)
 
 
 def _plainly(heading: str) -> str:

@@ -15,12 +15,11 @@ from ragassay.errors import InputError
 from ragassay.evidence import given_pieces
 from ragassay.files import check_length, read_json, read_qrels, read_text, write_text
 from ragassay.layouts.cells import WORKBOOK, Row, as_list, list_field, read_rows, table_rows
+from ragassay.layouts.questions import heading_of
 from ragassay.queries import original_of
 from ragassay.records import Figure, QuestionsCheck, Record
 from ragassay.text import plain, safe_cell
 
-TEXT = ("text", "user_input", "question", "query", "input")
-"""Fields that hold the question, the first that is there."""
 ID = ("_id", "id", "qid", "query_id", "question_id")
 ANSWER = (
     "reference",
@@ -64,9 +63,10 @@ def read_test_set(path: Path) -> list[Item]:
     rows = list(read_rows(path, LAYOUTS))
     if not rows:
         raise InputError("has no question", file=path, remedy=LAYOUTS)
-    text = _field_of(rows, TEXT)
+    headings = list(dict.fromkeys(key for row in rows for key in row.fields))
+    text = heading_of("question", headings)
     if text is None:
-        there = ", ".join(plain(name) for name in list(dict.fromkeys(key for row in rows for key in row[2]))[:12])
+        there = ", ".join(map(plain, headings[:12]))
         raise InputError(f"has no field that can be the question, it has {there}", file=path, remedy=LAYOUTS)
     id_field = _field_of(rows, ID)
     items = [_item(row, text, id_field, path) for row in rows]

@@ -21,7 +21,7 @@ from support.small_corpus import answer_everything, make_corpus
 
 from ragassay.calls.register import input_line
 from ragassay.calls.reply_cache import read_replies
-from ragassay.cli import build_parser
+from ragassay.cli import build_parser, named
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.tables import ModelSettings
 from ragassay.experiment.workspace import Workspace
@@ -83,7 +83,7 @@ def test_every_command_shown_is_one_that_is_understood(page: str):
             targets = [word for word in command[1:] if "=" not in word]
             assert all(re.search(rf"^(?:.* )?{target}(?: .*)?:", MAKEFILE, re.MULTILINE) for target in targets)
         elif command[0].endswith("ragassay"):
-            assert parser.parse_args(command[1:]).handler
+            assert parser.parse_args(named(command[1:])).handler
         elif "-m" in command:
             assert command[command.index("-m") + 1].split(".")[0] == "benchmarks"
 

@@ -81,8 +81,9 @@ def test_ragelo_queries(tmp_path: Path):
     ]
 
 
-def test_a_table_with_semicolons_and_a_blank_question(tmp_path: Path):
-    path = written(tmp_path, "set.csv", "question;answer\nWhat?;That.\n;None.\n")
+@pytest.mark.parametrize("heading", ["question", "Frage", "Question text"])
+def test_a_table_with_semicolons_and_a_blank_question(tmp_path: Path, heading: str):
+    path = written(tmp_path, "set.csv", f"{heading};answer\nWhat?;That.\n;None.\n")
     assert [(one.text, one.answer) for one in read_test_set(path)] == [("What?", "That."), ("", "None.")]
 
 
@@ -92,7 +93,7 @@ def test_a_table_with_semicolons_and_a_blank_question(tmp_path: Path):
         ("a.jsonl", "", "has no question"),
         ("a.csv", "question,answer\n", "has no question"),
         ("a.json", "[]", "has no question"),
-        ("a.csv", "prompt,reply\na,b\n", "has no field that can be the question, it has prompt, reply"),
+        ("a.csv", "topic,reply\na,b\n", "has no field that can be the question, it has topic, reply"),
         (
             "a.jsonl",
             '{"_id": "a", "text": "A?"}\n{"_id": "a", "text": "B?"}\n',
