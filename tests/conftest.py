@@ -70,12 +70,16 @@ EARLY = ("browser", "models", "demo")
 """Groups of tests that one worker runs, since what they share is long in coming; they go first, in this order."""
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where several workers run the tests, a file is a group, unless it names another."""
+    """Where several workers run the tests, a file is a group, unless it names another; a server has one worker.
+
+    Whoever looks through the indexes of the server would meet those that another worker is making or removing.
+    """
     for item in items:
         if item.get_closest_marker("xdist_group") is None:
-            file = item.path.relative_to(Path(__file__).parent).with_suffix("")
-            item.add_marker(pytest.mark.xdist_group(file.as_posix()))
+            file = item.path.relative_to(Path(__file__).parent).with_suffix("").as_posix()
+            item.add_marker(pytest.mark.xdist_group("opensearch" if file.startswith("retrieval/opensearch/") else file))
     items.sort(key=lambda item: (*EARLY, _group(item)).index(_group(item)))
 
 

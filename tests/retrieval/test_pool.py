@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from support.opensearch_server import server_url
 from support.results_folder import experiment, results_folder
 
 from ragassay.experiment.workspace import Workspace
 from ragassay.retrieval.pool import SECTION, Pools
+
+pytestmark = pytest.mark.xdist_group("opensearch")
 
 QUERIES = ["How is memory freed?", "interrupt handler memory memory", "zyzzyva"]
 
