@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from ragassay import __version__
 from ragassay.errors import InputError, RagassayError
-from ragassay.text import did_you_mean, plain
+from ragassay.text import did_you_mean, listed, plain
 
 from .terminal import EXITS, STATUS, actions
 
@@ -141,7 +141,8 @@ def build_parser(version: str, wanted: str | None = None) -> argparse.ArgumentPa
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", dest="verb", parser_class=Parser)
     for name in (wanted,) if wanted is not None and wanted in VERBS else VERBS:
         where, what = VERBS[name]
-        said = f"{what[0].upper()}{what[1:]}."
+        others = [f"`ragassay {other}` ({VERBS[other][1]})" for other in VERBS if other.startswith(f"{name} ")]
+        said = f"{what[0].upper()}{what[1:]}.{' See also ' if others else ''}{listed(others)}{'.' if others else ''}"
         verb = verbs.add_parser(name, help=what, prog=f"ragassay {name}", description=said, epilog=EXITS)
         if wanted in {None, name}:
             module, _, function = where.partition(".")

@@ -196,7 +196,8 @@ def run_new(options: argparse.Namespace) -> int:
         shutil.copyfile(options.questions, corpus / own.name)
     else:
         write_text(corpus / "questions.txt", _QUESTIONS)
-    what = "documents" if set(_kinds(options.documents)) - {"pdf"} else "PDFs"
+    what = "document" if set(_kinds(options.documents)) - {"pdf"} else "PDF"
+    what += "s" if len(options.documents) > 1 else ""
     name = own.name if own else "questions.txt"
     print(f"{plain(str(corpus))}: {len(options.documents)} {what}, experiment.toml, {name}")
     if own:

@@ -25,6 +25,7 @@ TABLES = frozenset((".csv", ".tsv", ".tab", WORKBOOK))
 _LONGEST_CELL = 10_000_000
 _LONGEST_HEADER = 100_000
 _QUOTED = re.compile(r'"[^"]*("|$)')
+_SEPARATOR = re.compile(r"sep=([,;\t|])\r?\n", re.IGNORECASE)
 _MOST_UNPACKED_BYTES = 300_000_000
 _MOST_CELLS = 5_000_000
 
@@ -128,15 +129,23 @@ def _cells(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _written(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a table that is text, with commas, semicolons (as some languages have it) or tabs."""
+    """The rows of a table that is text, with commas, semicolons (as some languages have it) or tabs, or with what a
+    first line `sep=;` says to Excel.
+    """
     csv.field_size_limit(_LONGEST_CELL)
     text = read_text(path)
     first = _QUOTED.sub("", text[:_LONGEST_HEADER]).lstrip().split("\n", 1)[0]
     semicolons = ";" in first and "," not in first
     delimiter = "\t" if path.suffix.lower() in {".tsv", ".tab"} else ";" if semicolons else ","
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    lines = io.StringIO(text, newline="")
+    told = _SEPARATOR.match(text)
+    before = 1 if told else 0
+    if told:
+        delimiter = told[1]
+        lines.readline()
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
-        line = reader.line_num + 1
+        line = before + reader.line_num + 1
         try:
             cells = next(reader, None)
         except csv.Error as error:
@@ -161,17 +170,21 @@ def _sheet(path: Path) -> Iterator[tuple[int, list[str]]]:
             unpacked = sum(one.file_size for one in archive.infolist())
         if unpacked > _MOST_UNPACKED_BYTES:
             raise InputError(f"unpacks to {unpacked / 1e6:,.0f} MB", file=path, remedy="divide it, or save it as .csv")
-        book = load_workbook(path, read_only=True, data_only=True)
-        sheet = book.worksheets[0]
-        sheet.reset_dimensions()  # what a file says of its own size cuts cells off where it is wrong
+        books = [load_workbook(path, read_only=True, data_only=results) for results in (True, False)]
+        for book in books:
+            book.worksheets[0].reset_dimensions()  # what a file says of its size cuts cells off where it is wrong
         rows, left = list[list[str]](), _MOST_CELLS
-        for row in sheet.iter_rows(values_only=True):
+        for row, written in zip(*(book.worksheets[0].iter_rows(values_only=True) for book in books), strict=True):
+            if any(value is None and cell is not None for value, cell in zip(row, written, strict=True)):
+                remedy = "open it in a spreadsheet program and save it, or as .csv"
+                raise InputError("has a formula without its result", file=path, line=len(rows) + 1, remedy=remedy)
             rows.append(_filled(row))
             left -= len(rows[-1])
             if left < 0:
                 problem = f"has more than {_MOST_CELLS:,} cells"
                 raise InputError(problem, file=path, remedy="take out what stands far off, or save it as .csv")
-        book.close()
+        for book in books:
+            book.close()
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror or error})", file=path) from None
     except InputError:

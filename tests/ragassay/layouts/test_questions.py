@@ -159,12 +159,15 @@ def test_what_was_guessed_to_be_an_answer_and_is_no_text_is_carried_along(tmp_pa
         '"Frage\n(kurz, bitte)";Antwort\na;b\n',
         '"Frage\n(kurz; bitte)",Antwort\na,b\n',
         "\n\nFrage (kurz);Antwort\na;b\n",
+        "sep=;\nFrage (kurz, bitte);Antwort\na;b\n",
+        "SEP=|\r\nFrage (kurz; bitte)|Antwort\r\na|b\r\n",
     ],
 )
 def test_headings_of_several_lines_and_blank_lines_before_them(tmp_path: Path, text: str):
     path = tmp_path / "questions.csv"
     path.write_text(text)
-    heading = text.strip().partition("Antwort")[0].strip('",;').replace("\n", " ")
+    table = re.sub(r"^sep=.\s*", "", text.strip(), flags=re.IGNORECASE)
+    heading = table.partition("Antwort")[0].strip('",;|').replace("\n", " ")
     found = read_questions(path, {"question": heading})
     assert [(query.text, query.metadata) for query in found.queries] == [("a", {"expected_response": "b"})]
     assert f"the column '{heading}'" in found.told and "\n" not in found.told
@@ -188,6 +191,16 @@ def test_a_workbook_of_too_many_cells_is_refused(tmp_path: Path, monkeypatch: py
     assert len(read_questions(path, {}).queries) == 3
     monkeypatch.setattr(cells, "_MOST_CELLS", 14)
     with pytest.raises(InputError, match="has more than 14 cells"):
+        read_questions(path, {})
+
+
+def test_a_formula_that_no_program_worked_out_is_refused(tmp_path: Path):
+    path = tmp_path / "a.xlsx"
+    book = Workbook()
+    for row in (["Frage"], ["Warum?"], ['="Wer" & "?"']):
+        book.active.append(row)
+    book.save(path)
+    with pytest.raises(InputError, match=r"a\.xlsx:3: has a formula without its result; open it in a spreadsheet"):
         read_questions(path, {})
 
 
