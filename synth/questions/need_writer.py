@@ -85,9 +85,10 @@ def read_needs(assignment: Assignment, reply: Reply, beyond: int) -> Iterator[Dr
         seen[item.number] += 1
         fault = slot = None
         if not 1 <= item.number <= len(assignment.slots):
-            fault = f"a number that was not asked for: {item.number} of {len(assignment.slots)}"
+            asked = f"asked for questions 1 to {len(assignment.slots)}, the writer numbered it {item.number}"
+            fault = f"{asked}; where that is frequent, take another writer"
         elif seen[item.number] > 1:
-            fault = f"a number that came before in the reply: {item.number}"
+            fault = f"the writer gave number {item.number} twice in one reply; the first counts"
         else:
             slot = assignment.slots[item.number - 1]
         yield Draft(

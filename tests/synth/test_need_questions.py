@@ -75,6 +75,10 @@ def shown(caller: Scripted, step: str) -> list[str]:
     return [request.messages[1].content for request in caller.asked(f"{step}-file-a")]
 
 
+NUMBERED = "asked for questions 1 to 4, the writer numbered it 9; where that is frequent, take another writer"
+TWICE = "the writer gave number 2 twice in one reply; the first counts"
+
+
 def reasons(workspace: Workspace) -> Counter[str]:
     return Counter(one.reason for one in read_records(workspace.rejected, Rejected))
 
@@ -182,8 +186,8 @@ ONE_KIND = {"fact": 1.0}
     [
         ("needs", lambda item: item.update(need="  "), 0.0, "no need"),
         ("needs", lambda item: item.update(question=""), 0.0, "no question"),
-        ("needs", lambda item: item.update(number=9), 0.0, "a number that was not asked for: 9 of 4"),
-        ("needs", lambda item: item.update(number=2), 0.0, "a number that came before in the reply: 2"),
+        ("needs", lambda item: item.update(number=9), 0.0, NUMBERED),
+        ("needs", lambda item: item.update(number=2), 0.0, TWICE),
         (
             "needs",
             lambda item: item.update(question="Is a fuse set, or is it clear?"),
