@@ -65,6 +65,7 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("speed.bm25", beir, lacks),
         Benchmark("retrieval.scifact", beir, lacks),
         Benchmark("retrieval.lucene_bm25", (*beir, *server), lacks),
+        *_of_data(data, {"conversations": "mtrag_un_govt", "tool_calls": "tau_airline"}),
         _opensearch("scifact", scifact),
         _opensearch("variants", scifact),
         _question_worth(data.rstrip("/")),
@@ -108,6 +109,11 @@ def _pdfs_of(data: str) -> list[str]:
 def _recorded_runs() -> list[str]:
     """The corpus folders among the recorded replies."""
     return sorted(str(path.parent.relative_to(REPLIES.parents[1])) for path in REPLIES.glob("*/experiment.toml"))
+
+
+def _of_data(data: str, folders: dict[str, str]) -> list[Benchmark]:
+    lacks = None if data else "DATA=PATH (../shared/data)"
+    return [Benchmark(f"retrieval.{name}", (f"{data.rstrip('/')}/{one}",), lacks) for name, one in folders.items()]
 
 
 def _opensearch(name: str, scifact: str) -> Benchmark:

@@ -47,6 +47,7 @@ from .figures.query_values import (
     relevance_labels,
     without_values,
 )
+from .figures.steps import Searched, searched
 from .figures.values import all_measures, write_values
 from .figures.written_and_real import Measured, told_of_both, written_and_real
 from .human_labels.corrections import Judged, People, correct_figures, read_people
@@ -87,7 +88,8 @@ def compare(workspace: Workspace) -> StageOutcome:
     evaluated, second = _evaluations(workspace, everything, findings, rows, evaluators), read_second(workspace)
     with helpers_for(findings, workspace.experiment) as helpers:
         basis = basis_of(findings, workspace.experiment, evaluated, helpers, drawn_of(workspace))
-        results, notices = _results_of(basis, workspace.results.name, people, second)
+        steps = searched(workspace, findings)
+        results, notices = _results_of(basis, workspace.results.name, people, second, steps)
     if findings is not everything:
         changed = robustness(everything, rows, evaluators, results.agents, workspace.experiment.evaluate.thresholds)
         found = tuple(flip_problems(changed)) if changed else ()
@@ -98,12 +100,12 @@ def compare(workspace: Workspace) -> StageOutcome:
         notices = (*notices, *new)
         known |= {"corrected": _noted(results.corrected, new), "notices": (said(looks), *results.notices, *new)}
         results = results.model_copy(update=known)
-    _write_values(workspace.values, basis, rows)
+    _write_values(workspace.values, basis, rows, steps)
     write_json(workspace.figures, results.dump())
     return StageOutcome(notices=notices, exit_status=LEFT_OUT if findings.unusable else 0, n_records=1)
 
 
-def _write_values(path: Path, basis: Basis, rows: Sequence[Assessment]) -> None:
+def _write_values(path: Path, basis: Basis, rows: Sequence[Assessment], steps: Searched) -> None:
     """Of every measure that has values by query; what has none says why, as far as a record does."""
     findings, evaluated = basis.findings, of_evaluators(basis.evaluated)
     said = {(row.query_id, row.subject, row.criterion): row.error for row in (*findings.pointwise, *rows) if row.error}
@@ -112,7 +114,7 @@ def _write_values(path: Path, basis: Basis, rows: Sequence[Assessment]) -> None:
         failed = findings.material.answers[query, agent].error
         return said.get((query, agent, measure)) or (f"there is no answer: {failed}" if failed else None)
 
-    measures = all_measures(basis.retrieval, {**basis.asked, **evaluated})
+    measures = all_measures(basis.retrieval, {**basis.asked, **evaluated, **steps.measures})
     write_values(path, measures, findings.material.agents, findings.queries, basis.draws.clusters, why)
 
 
@@ -168,12 +170,17 @@ def results_of(
 
 
 def _results_of(
-    basis: Basis, corpus: str, labelled: People | None, second: SecondJudge | None
+    basis: Basis,
+    corpus: str,
+    labelled: People | None,
+    second: SecondJudge | None,
+    steps: Searched | None = None,
 ) -> tuple[Results, tuple[str, ...]]:
     """The sections that hang on this process alone come first: others are at the comparisons, length and Elo then."""
     findings, experiment = basis.findings, basis.experiment
+    steps = steps or Searched()
     measures = {**basis.asked, **of_evaluators(basis.evaluated)}
-    pairs = _pairs(basis, measures)
+    pairs = _pairs(basis, {**measures, **steps.measures})
     boxes, ranking, answers, games, pool = _boxes(basis), _ranking(basis), _answers(basis), _games(basis), _pool(basis)
     panel = panel_of_judges(findings, basis.found, basis.own, experiment, basis.order, basis.draws)
     audit = audit_of(findings, basis.found, basis.own, experiment, basis.order, basis.draws, basis.length)
@@ -198,7 +205,7 @@ def _results_of(
         boxes=boxes,
         **ranking,
         **answers,
-        **_evaluators(basis),
+        **_evaluators(basis, steps),
         **games,
         **_comparisons(basis, pairs, guesses.sentence if guesses.guesses else ""),
         **pool,
@@ -212,6 +219,7 @@ def _results_of(
         models_by_prompts=models_by_prompts(
             answered_by(experiment, findings.material), measures, basis.evaluated.scales, basis.draws
         ),
+        stepwise=basis.in_order(steps.figures(basis.draws)),
         sources=written_and_real(
             Measured(findings, basis.k, basis.ranking, basis.retrieval, basis.pointwise, basis.found, basis.evaluated),
             basis.draws,
@@ -241,18 +249,23 @@ def _answers(basis: Basis) -> dict[str, Any]:
     }
 
 
-def _evaluators(basis: Basis) -> dict[str, Any]:
-    """What the evaluators of `[evaluate]` gave."""
+def _evaluators(basis: Basis, steps: Searched) -> dict[str, Any]:
+    """What the evaluators of `[evaluate]` gave, and what there is to say of the scales of steps."""
     made, material = basis.evaluated, basis.findings.material
     means, given = basis.in_order(made.figures(basis.draws)), (made.judged.evaluators, made.judged.rows)
     if not made.scales:
         material = Material((), (), {}, {})
     return {
         "evaluations": means,
-        "evaluation_scales": {name: (low, None if isinf(high) else high) for name, (low, high) in made.scales.items()},
+        "evaluation_scales": {
+            name: (low, None if isinf(high) else high) for name, (low, high) in (made.scales | steps.scales).items()
+        },
         "evaluators": made.evaluators,
         "evaluator_families": {one.name: one.family for one in made.judged.evaluators},
-        "lower_is_better": tuple(name for name in made.scales if name in made.lower_is_better),
+        "lower_is_better": (
+            *(name for name in made.scales if name in made.lower_is_better),
+            *steps.lower_is_better,
+        ),
         "thresholds": made.thresholds,
         "threshold_shares": basis.in_order(by_threshold(made.shares, basis.draws)),
         "evaluator_tags": coverage_of(made.judged.evaluators),

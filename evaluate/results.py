@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from pydantic import ConfigDict, Field
 
-from ragassay.records import Figure, LedgerRow, Record, StageUsage, Taken
+from ragassay.records import Figure, LedgerRow, Record, StageUsage, Stepwise, Taken
 
 
 class AuditFinding(Record):
@@ -538,7 +538,7 @@ class Results(Record):
     to accuracy, precision, recall and F1. models_by_prompts: likewise, where agents answer by two models and two
     prompts at least. looks: those of a run that may end early, the last being what all figures are of; stopped_early:
     whether it ended with queries of its plan not asked, after which the leader's lead is overstated in all figures;
-    None, and not in the file, of a run of fixed length.
+    None, and not in the file, of a run of fixed length. stepwise: of systems that say their searches or calls of tools.
     """
 
     format: int = 1
@@ -596,12 +596,14 @@ class Results(Record):
     stopped_early: bool | None = None
     classification: Figures | None = None
     models_by_prompts: tuple[ModelByPrompt, ...] = ()
+    stepwise: dict[str, Stepwise] = Field(default_factory=dict)
 
     def dump(self) -> dict[str, Any]:
         """As of every record; without what only some runs bring: a panel, two kinds of queries, evaluators, …"""
         bringing = ("panel", "second", "sources", "perturbed", "classification", "stopped_early")
         absent = {name for name in bringing if getattr(self, name) is None}
-        absent |= {name for name in (*_OF_EVALUATORS, "models_by_prompts", "looks") if not getattr(self, name)}
+        sections = (*_OF_EVALUATORS, "models_by_prompts", "looks", "stepwise")
+        absent |= {name for name in sections if not getattr(self, name)}
         return self.model_dump(mode="json", by_alias=True, exclude=absent)
 
 

@@ -104,10 +104,32 @@ class Usage(Record):
     cost_usd: float | None = None
 
 
+class Hop(Record):
+    """A step of a system that searches more than once: what it asked, and the ids of what it found, best first.
+
+    tool: what it searched with. An `error` says why the step failed; it then found nothing.
+    """
+
+    query: str | None = None
+    passages: tuple[str, ...] = ()
+    tool: str | None = None
+    usage: Usage | None = None
+    latency_s: float | None = None
+    error: str | None = None
+
+
+class ToolCall(Record):
+    """A call of a tool that a system made, or should have made (`metadata.expected_calls` of a query)."""
+
+    name: str = Field(min_length=1)
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
 class Answer(Outcome):
     """`answers/AGENT.jsonl`: exactly one of `answer` and `error` is set. `passages` are ids, best first.
 
-    `model`, `prompt`: what a system of the user's own says it answered with; absent where it does not.
+    `model`, `prompt`: what a system of the user's own says it answered with. hops: its searches, in their order.
+    calls: the tools it called; None where it does not say. What a system does not say is absent.
     """
 
     one_of = ("answer", "error")
@@ -122,11 +144,16 @@ class Answer(Outcome):
     error: str | None = None
     model: str | None = None
     prompt: str | None = None
+    hops: tuple[Hop, ...] = ()
+    calls: tuple[ToolCall, ...] | None = None
 
     def dump(self) -> dict[str, Any]:
-        """As of every record; without a model and a prompt where nobody says them."""
-        unsaid = {name for name in ("model", "prompt") if getattr(self, name) is None}
-        return self.model_dump(mode="json", by_alias=True, exclude=unsaid)
+        """As of every record; without what only some systems say, where nobody says it."""
+        unsaid = {name for name in ("model", "prompt", "calls") if getattr(self, name) is None}
+        made = self.model_dump(mode="json", by_alias=True, exclude=unsaid | ({"hops"} if not self.hops else set()))
+        if self.hops:
+            made["hops"] = [hop.model_dump(mode="json", exclude_defaults=True) for hop in self.hops]
+        return made
 
 
 NO_ANSWER = "no answer to judge: "
@@ -308,6 +335,20 @@ class Figure(Record):
     n_failed: int = 0
     ci_low: float | None = None
     ci_high: float | None = None
+
+
+class Stepwise(Record):
+    """A system's searches, if it says them, and calls of tools. means: measure to figure.
+
+    recall, complete: after step 1, 2, …, what was found before carried forward: the mean share of the evidence found,
+    and the share of queries of which all was found; empty without evidence. pass_hat: the chance that 1, 2, … runs of a
+    query all write as asked; empty where nobody was asked again.
+    """
+
+    means: dict[str, Figure]
+    recall: tuple[Figure, ...] = ()
+    complete: tuple[Figure, ...] = ()
+    pass_hat: tuple[Figure, ...] = ()
 
 
 OWN_SYSTEM = "agent:"

@@ -83,7 +83,7 @@ class Material:
         wave: of the agents up to this wave.
         """
         some = self.agents if wave is None else [agent for agents in self.waves[: wave + 1] for agent in agents]
-        return sorted({id for agent in some for id in self.answers[query_id, agent].passages})
+        return sorted({id for agent in some for id in retrieved(self.answers[query_id, agent])})
 
     def known(self, ids: tuple[str, ...]) -> tuple[Passage, ...]:
         """The passages of `ids` that the corpus has, in that order, each once."""
@@ -92,6 +92,13 @@ class Material:
     @cached_property
     def _waves(self) -> dict[str, int]:
         return {agent: number for number, agents in enumerate(self.waves) for agent in agents}
+
+
+def retrieved(answer: Answer) -> Iterator[str]:
+    """The ids of the passages that the answer was given, and of those that a step before it found."""
+    yield from answer.passages
+    for hop in answer.hops:
+        yield from hop.passages
 
 
 def limited(material: Material, max_rows: int | None) -> Material:

@@ -343,10 +343,10 @@ def _length(passages: Sequence[Span]) -> int:
 
 def _first_relevant(pieces: Sequence[Span], passages: Sequence[Span]) -> int | None:
     """The rank of the first passage that holds a whole piece, or lies in one by `JUDGED_FROM` of its characters."""
-    for rank, passage in enumerate(passages, 1):
-        enough = JUDGED_FROM * (passage.end - passage.start)
-        if any(
-            (shared := covered(piece, (passage,))) == piece.end - piece.start or shared >= enough for piece in pieces
-        ):
-            return rank
-    return None
+    return next((rank for rank, passage in enumerate(passages, 1) if any(finds(passage, one) for one in pieces)), None)
+
+
+def finds(passage: Span, piece: Span) -> bool:
+    """Whether a passage holds the whole piece of evidence, or lies in it by `JUDGED_FROM` of its characters."""
+    shared = covered(piece, (passage,))
+    return shared == piece.end - piece.start or shared >= JUDGED_FROM * (passage.end - passage.start)

@@ -116,6 +116,32 @@ def failures_at_bottom(results: Results) -> Table | None:
     return by_agent("With failures at the bottom", agents, parts)
 
 
+def stepwise(results: Results) -> list[Table]:
+    """Of systems that say their searches or the tools they called: means, how far each step got, what steps cost."""
+    found = {agent: results.stepwise[agent] for agent in results.agents if agent in results.stepwise}
+    agents = list(found)
+    tables = [
+        by_agent("Searches and calls", agents, measures({a: dict(one.means) for a, one in found.items()}, agents))
+    ]
+    for title, what in (("Recall after step", "recall"), ("All evidence found after step", "complete")):
+        rows = {agent: row for agent, one in found.items() if (row := getattr(one, what))}
+        if rows:
+            places = range(max(map(len, rows.values())))
+            columns = [
+                _named(str(at + 1), "share", {a: row[min(at, len(row) - 1)] for a, row in rows.items()}, agents, title)
+                for at in places
+            ]
+            tables.append(by_agent(title, agents, columns))
+    if again := {agent: one.pass_hat for agent, one in found.items() if one.pass_hat}:
+        text = "the chance that so many runs of a query all write as asked (pass^k)"
+        columns = [
+            _named(f"pass^{k}", "share", {a: row[k - 1] for a, row in again.items() if len(row) >= k}, agents, text)
+            for k in range(1, max(map(len, again.values())) + 1)
+        ]
+        tables.append(by_agent("All runs write as asked", agents, columns))
+    return tables
+
+
 _WIN_HELP = "share of its games an agent won; ties are no wins; failed: no verdict, for want of either answer too"
 _RATING_HELP = {
     "bt": "Bradley–Terry strength in Elo points: what makes the games likeliest; only differences mean something",

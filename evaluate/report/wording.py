@@ -162,6 +162,26 @@ def confidence(results: Results) -> str:
     return f"{100 * level:g}%" if isinstance(level, float) else "95%"
 
 
+OF_STEPS_AND_CALLS = {
+    "step_recall": "share of the evidence that all steps found",
+    "evidence_lost": "recall of all steps less that of the passages that the answer was given",
+    "wasted_steps": "share of the steps that found no new evidence though some was missing",
+    "surplus_steps": "share of the steps after all evidence had been found",
+    "repeated_steps": "share of the steps whose query had been asked before",
+    "fresh_passages": "of a step's passages, the share that no step before had found",
+    "failed_steps": "share of the steps that failed",
+    "call_recall": "of the calls that should be made, the share that was",
+    "writes_as_asked": "share of queries on which just those calls that change something were made that should be",
+    "call_precision": "of the calls made, the share that should be",
+    "call_names": "of the tools that should be called, the share that was, whatever the arguments",
+    "call_arguments": "share of right arguments, calls paired as fits them best",
+    "call_order": "longest common subsequence with the calls that should be made, by their number",
+    "unwanted_calls": "of the calls made, the share that nobody asked for",
+    "tool_call_accuracy": "ToolCallAccuracy as Ragas has it: 0 where the tools, in order, are not those asked for",
+}
+"""What the measures of searches and calls are."""
+
+
 def kind_of(key: str) -> Kind:
     """How the figure spelled `key` is printed."""
     if key.endswith("_s"):
@@ -170,11 +190,11 @@ def kind_of(key: str) -> Kind:
         return "usd"
     if key == "points":
         return "points"
-    if key in {"answered", "win_rate", "flip_rate"} or key.endswith(("_rate", "_share")):
+    if key in {"answered", "win_rate", "flip_rate", *OF_STEPS_AND_CALLS} or key.endswith(("_rate", "_share")):
         return "share"
     if key in {"relevance", "accuracy", "completeness", "precision", "answer_correctness"}:
         return "mean"
-    return "number" if key.endswith("_tokens") else "measure"
+    return "number" if key.endswith("_tokens") and key != "new_per_1000_tokens" else "measure"
 
 
 def kind_of_difference(key: str) -> Kind:
@@ -214,6 +234,10 @@ _HELP = {
     "precision": "mean label, 0 to 2: does it speak of the right product, and only of what was asked?",
     "latency": "mean seconds for an answer",
     "cost": "US dollars",
+    **OF_STEPS_AND_CALLS,
+    "n_steps": "searches a query",
+    "step_tokens": "read and written, a step",
+    "new_per_1000_tokens": "pieces of evidence that no step before had found, all of them by all tokens",
 }
 
 

@@ -167,6 +167,7 @@ class CompareSettings(Table):
     seed: int = Field(7, ge=0)
     measures: tuple[Annotated[str, Field(min_length=1)], ...] = ()
     matters: dict[str, Annotated[float, Field(gt=0)]] = Field({})
+    writes: tuple[Annotated[str, Field(min_length=1)], ...] = ("*",)
 
 
 class RunSettings(Table):

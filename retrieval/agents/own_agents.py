@@ -61,7 +61,7 @@ class Meter:
             )
 
 
-_FIELDS = ("answer", "passages", "queries", "usage", "latency_s", "error")
+_FIELDS = ("answer", "passages", "queries", "usage", "latency_s", "error", "hops", "calls")
 _SAID = ("model", "prompt")
 """What it may say of how it answered; what is no text says nothing."""
 
@@ -93,6 +93,8 @@ def _writable(value: Any) -> Any:
     """Strings without the lone surrogates that no UTF-8 file can hold."""
     if isinstance(value, str):
         return writable(value)
+    if isinstance(value, Mapping):
+        return {_writable(name): _writable(part) for name, part in value.items()}
     return [_writable(part) for part in value] if isinstance(value, list | tuple) else value
 
 
@@ -100,7 +102,8 @@ def _check(answer: Answer, passage_ids: AbstractSet[str] | None) -> None:
     for name, number in (("latency_s", answer.latency_s), ("cost_usd", answer.usage.cost_usd)):
         if number is not None and not (math.isfinite(number) and number >= 0):
             raise ValueError(f"{name} is {number}, which is not a finite number from 0")
-    unknown = [passage for passage in answer.passages if passage_ids is not None and passage not in passage_ids]
+    named = (*answer.passages, *(passage for hop in answer.hops for passage in hop.passages))
+    unknown = [passage for passage in named if passage_ids is not None and passage not in passage_ids]
     if unknown:
         advice = "name passages by their _id there, or leave them out"
         raise ValueError(f"passage '{plain(unknown[0])}' is not in corpus.jsonl; {advice}")

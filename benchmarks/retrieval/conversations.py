@@ -1,0 +1,61 @@
+"""BM25 on conversations of MTRAG-UN (Govt): what to search with, the last turn or the whole history.
+
+    python -m benchmarks.retrieval.conversations PATH
+
+PATH is a folder with conversations.jsonl.gz, corpus.jsonl.gz and qrels.tsv, as SOURCE.md there says, whose figures
+stand beside ours. Exit status 1 where one is another.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.machine import machine
+from ragassay.evaluate.from_files.rate import score_files
+from ragassay.files import write_records
+from ragassay.records import Passage, Query
+from ragassay.retrieval.search import search_files
+
+MEASURES = ("R@5", "nDCG@5")
+PUBLISHED = {"last turn": ("0.710", "0.672"), "whole history": ("0.625", "0.570")}
+
+
+def lines(path: Path) -> list[dict[str, object]]:
+    """Of JSON Lines, packed."""
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        return [json.loads(line) for line in stream]
+
+
+def main(folder: Path) -> int:
+    """Print the table; 1 where a figure differs from SOURCE.md's."""
+    found: dict[str, tuple[str, ...]] = {}
+    with tempfile.TemporaryDirectory() as made:
+        scratch = Path(made)
+        corpus = [Passage.model_validate(row) for row in lines(folder / "corpus.jsonl.gz")]
+        write_records(scratch / "corpus.jsonl", corpus)
+        qrels = (folder / "qrels.tsv").read_text("utf-8")
+        (scratch / "qrels.tsv").write_text(qrels)
+        labelled = {line.split("\t")[0] for line in qrels.splitlines()[1:]}
+        talks = [row for row in lines(folder / "conversations.jsonl.gz") if row["query_id"] in labelled]
+        print(f"| query | n | {' | '.join(MEASURES)} | SOURCE.md |\n|---|--:|--:|--:|--:|")
+        for name in PUBLISHED:
+            turns = {row["query_id"]: [one["content"] for one in row["messages"]] for row in talks}
+            asked = {id: said[-1] if name == "last turn" else "\n".join(said) for id, said in turns.items()}
+            write_records(scratch / "queries.jsonl", [Query(id=str(id), text=text) for id, text in asked.items()])
+            files = (scratch / "corpus.jsonl", scratch / "queries.jsonl")
+            search_files(*files, "bm25", embedding="none", k=100, out=scratch / "run.trec")
+            figures = score_files(scratch / "qrels.tsv", scratch / "run.trec", MEASURES)
+            found[name] = tuple(f"{figures[measure].value:.3f}" for measure in MEASURES)
+            print(f"| {name} | {len(talks)} | {' | '.join(found[name])} | {' / '.join(PUBLISHED[name])} |")
+    print(f"\n{machine()}")
+    return 0 if found == PUBLISHED else 1
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    sys.exit(main(Path(sys.argv[1])))

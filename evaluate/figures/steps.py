@@ -1,0 +1,280 @@
+"""What the searches of systems that search more than once brought, and the tools that they called; by query and in all.
+
+The evidence of a query are its pieces of relevant text, else the passages that people, else the judge, found relevant.
+Without any only what a step cost is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import inf
+
+from pydantic import TypeAdapter, ValidationError
+
+from ragassay.errors import InputError
+from ragassay.evidence import Span, place_of, read_graded
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import first_problem, read_records
+from ragassay.records import Answer, AnswerRun, Figure, Hop, Query, Stepwise, ToolCall
+from ragassay.text import plain
+
+from ..inputs.findings import Findings
+from ..measures.by_step import Found, Steps, steps_of
+from ..measures.tool_calls import CallValues, call_values, pass_hat
+from ..statistics.clustered import Range, Values
+from ..statistics.resamples import Resamples
+from .query_values import ComparedMeasure
+
+EXPECTED = "expected_calls"
+"""Where a query's metadata has the calls that should be made: `[{"name": …, "arguments": {…}}, …]`."""
+
+OF_STEPS: Mapping[str, tuple[Callable[[Steps], float | None], Range, bool]] = {
+    "step_recall": (lambda one: one.recall[-1], (0.0, 1.0), False),
+    "evidence_lost": (lambda one: one.lost, (-1.0, 1.0), True),
+    "wasted_steps": (lambda one: _share(one.wasted), (0.0, 1.0), True),
+    "surplus_steps": (lambda one: _share(one.surplus), (0.0, 1.0), True),
+    "repeated_steps": (lambda one: _share(one.repeated), (0.0, 1.0), True),
+    "fresh_passages": (lambda one: _mean(one.fresh), (0.0, 1.0), False),
+}
+"""Measure to the value of a query's steps, its ends, and whether little is good."""
+
+OF_CALLS: Mapping[str, tuple[str, bool]] = {
+    "call_recall": ("recall", False),
+    "writes_as_asked": ("writes", False),
+    "call_precision": ("precision", False),
+    "call_names": ("names", False),
+    "call_arguments": ("arguments", False),
+    "call_order": ("order", False),
+    "unwanted_calls": ("unwanted", True),
+    "tool_call_accuracy": ("ragas", False),
+}
+"""Measure to the field of `CallValues`, and whether little is good. Recall and writes lead: they agree with success."""
+
+
+def _share(flags: Sequence[bool]) -> float:
+    return sum(flags) / len(flags)
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+@dataclass(frozen=True)
+class Searched:
+    """Agent to query to its steps and to its calls, None where the answer failed; only agents that say them.
+
+    hops: agent to query to the steps as they are recorded. calls_owed: whether a query names calls. runs: agent to
+    query to whether the writes of each run were as asked.
+    """
+
+    steps: Mapping[str, Mapping[str, Steps | None]] = field(default_factory=dict)
+    hops: Mapping[str, Mapping[str, Sequence[Hop]]] = field(default_factory=dict)
+    calls: Mapping[str, Mapping[str, CallValues | None]] = field(default_factory=dict)
+    runs: Mapping[str, Mapping[str, Sequence[bool]]] = field(default_factory=dict)
+
+    @cached_property
+    def measures(self) -> dict[str, ComparedMeasure]:
+        """Those on which agents are compared."""
+        made: dict[str, ComparedMeasure] = {}
+        for name, (value, (low, high), lower) in OF_STEPS.items():
+            rows = _rows(self.steps, value)
+            made |= {name: ComparedMeasure(rows, high - low, lower)} if rows else {}
+        for name, (attribute, lower) in OF_CALLS.items():
+            rows = _rows(self.calls, lambda one, attribute=attribute: getattr(one, attribute))
+            made |= {name: ComparedMeasure(rows, 1.0, lower)} if rows else {}
+        return made
+
+    @property
+    def scales(self) -> dict[str, Range]:
+        """Of those measures that do not go from 0 to 1."""
+        return {name: OF_STEPS[name][1] for name in self.measures if name in OF_STEPS and OF_STEPS[name][1][0] < 0}
+
+    @property
+    def lower_is_better(self) -> tuple[str, ...]:
+        """Those of which little is good."""
+        return tuple(name for name, one in self.measures.items() if one.lower_is_better)
+
+    def figures(self, draws: Resamples) -> dict[str, Stepwise]:
+        """By agent."""
+        found: dict[str, Stepwise] = {}
+        for agent in dict.fromkeys((*self.hops, *self.calls)):
+            means = {
+                name: draws.figure(one.values[agent], OF_STEPS[name][1] if name in OF_STEPS else (0.0, 1.0))
+                for name, one in self.measures.items()
+                if agent in one.values
+            }
+            hops, after = self.hops.get(agent, {}), self._after(agent, draws)
+            found[agent] = Stepwise(
+                means=means | (_cost(hops, self.steps.get(agent, {}), draws) if hops else {}),
+                recall=after(Steps.recall_at),
+                complete=after(lambda one, step: float(one.recall_at(step) == 1)),
+                pass_hat=_pass_hat(self.runs.get(agent, {}), draws),
+            )
+        return found
+
+    def _after(self, agent: str, draws: Resamples) -> Callable[[Callable[[Steps, int], float]], tuple[Figure, ...]]:
+        """What gives the mean of a value after each step; nothing where no query has evidence."""
+        steps = self.steps.get(agent, {})
+        longest = max((len(one.recall) for one in steps.values() if one), default=0)
+
+        def after(value: Callable[[Steps, int], float]) -> tuple[Figure, ...]:
+            rows = ({query: value(one, step) if one else None for query, one in steps.items()} for step in places)
+            return tuple(draws.figure(row, (0.0, 1.0)) for row in rows)
+
+        places = range(1, longest + 1)
+        return after
+
+
+def _cost(hops: Mapping[str, Sequence[Hop]], steps: Mapping[str, Steps | None], draws: Resamples) -> dict[str, Figure]:
+    """How many steps a query took, how many failed, what one read and wrote, and what came of that."""
+    every = [(query, hop) for query, made in hops.items() for hop in made]
+    tokens = [(query, float(used)) for query, hop in every if (used := _tokens(hop)) is not None]
+    read = {query: [_tokens(hop) for hop in made] for query, made in hops.items()}
+    measured = {query: sum(one or 0 for one in used) for query, used in read.items() if None not in used}
+    new = {query: 1000.0 * sum(one.new) for query, one in steps.items() if one and query in measured}
+    owed = sum(one is not None for one in steps.values())
+    found = {
+        "n_steps": draws.figure({query: float(len(made)) for query, made in hops.items()}, (0.0, inf)),
+        "failed_steps": draws.mean([(query, float(hop.error is not None)) for query, hop in every], 0),
+        "step_tokens": draws.mean(tokens, len(every) - len(tokens), (0.0, inf)),
+    }
+    counts = {query: float(measured[query]) for query in new}
+    if owed:
+        found["new_per_1000_tokens"] = draws.ratio(new, counts, n=len(new), n_failed=owed - len(new), limits=(0.0, inf))
+    return found
+
+
+def _tokens(hop: Hop) -> int | None:
+    told = [hop.usage.input_tokens, hop.usage.output_tokens] if hop.usage else []
+    known = [count for count in told if count is not None]
+    return sum(known) if known else None
+
+
+def _rows(table: Mapping[str, Mapping[str, object | None]], value: Callable[..., float | None]) -> dict[str, Values]:
+    """A value for every query that has one or failed; an agent without any is left out."""
+    made: dict[str, Values] = {}
+    for agent, row in table.items():
+        values = {query: None if one is None else value(one) for query, one in row.items()}
+        owed = {query: number for query, number in values.items() if number is not None or row[query] is None}
+        if any(number is not None for number in owed.values()):
+            made[agent] = owed
+    return made
+
+
+def _pass_hat(runs: Mapping[str, Sequence[bool]], draws: Resamples) -> tuple[Figure, ...]:
+    """pass^1, pass^2, … (`tool_calls.pass_hat`), with intervals over queries; empty where nobody was asked again."""
+    least = min(map(len, runs.values()), default=0)
+    if least < 2:
+        return ()
+    shares = ({query: pass_hat(sum(done), len(done), k) for query, done in runs.items()} for k in range(1, least + 1))
+    return tuple(draws.figure(of, (0.0, 1.0)) for of in shares)
+
+
+def searched(workspace: Workspace, findings: Findings) -> Searched:
+    """Of the run's answers; empty where none says its steps or calls.
+
+    Raises InputError for `expected_calls` that are no list of calls.
+    """
+    queries, agents = findings.material.queries, findings.material.agents
+    of_agent = {agent: [findings.material.answers[query.id, agent] for query in queries] for agent in agents}
+    stepping = {agent: rows for agent, rows in of_agent.items() if any(row.hops for row in rows)}
+    calling = {agent: rows for agent, rows in of_agent.items() if any(row.calls is not None for row in rows)}
+    if not stepping and not calling:
+        return Searched()
+    expected = {query.id: calls for query in queries if (calls := _expected(query, workspace)) is not None}
+    pieces = _Pieces.of(workspace, findings) if stepping else None
+    writing = workspace.experiment.compare.writes
+
+    def called(row: Answer) -> CallValues | None:
+        return None if row.error or row.calls is None else call_values(expected[row.query_id], row.calls, writing)
+
+    return Searched(
+        steps={agent: pieces.steps(rows) for agent, rows in stepping.items()} if pieces else {},
+        hops={agent: {row.query_id: row.hops for row in rows if row.hops} for agent, rows in stepping.items()},
+        calls={
+            agent: {row.query_id: called(row) for row in rows if row.query_id in expected}
+            for agent, rows in calling.items()
+            if expected
+        },
+        runs={agent: _successes(workspace, agent, rows, expected) for agent, rows in calling.items() if expected},
+    )
+
+
+def _successes(
+    workspace: Workspace, agent: str, rows: Sequence[Answer], expected: Mapping[str, Sequence[ToolCall]]
+) -> dict[str, list[bool]]:
+    """Of each query whether the writes of each of its runs were as asked; a run that failed did not succeed."""
+    path = workspace.answer_runs(agent)
+    runs: list[Answer] = [*rows, *(read_records(path, AnswerRun) if path.exists() else ())]
+    found: dict[str, list[bool]] = {}
+    for row in runs:
+        if row.query_id in expected:
+            made = [] if row.error or row.calls is None else row.calls
+            right = call_values(expected[row.query_id], made, workspace.experiment.compare.writes).writes == 1
+            found.setdefault(row.query_id, []).append(right and not row.error and row.calls is not None)
+    return found
+
+
+_CALLS = TypeAdapter(tuple[ToolCall, ...])
+
+
+def _expected(query: Query, workspace: Workspace) -> tuple[ToolCall, ...] | None:
+    if (told := query.metadata.get(EXPECTED)) is None:
+        return None
+    try:
+        return _CALLS.validate_python(told)
+    except ValidationError as error:
+        problem = f"query '{plain(query.id)}': metadata.{EXPECTED}: {first_problem(error)}"
+        remedy = 'write a list of {"name": …, "arguments": {…}}'
+        raise InputError(problem, file=workspace.queries, remedy=remedy) from None
+
+
+@dataclass(frozen=True)
+class _Pieces:
+    """Query to its evidence. places: of passages; where a query's evidence are passages, each is a place of its own."""
+
+    texts: Mapping[str, Sequence[Span]]
+    passages: Mapping[str, Sequence[str]]
+    places: Mapping[str, Span | None]
+
+    @classmethod
+    def of(cls, workspace: Workspace, findings: Findings) -> _Pieces:
+        graded = read_graded(workspace.queries, workspace.pages, workspace.passages)
+        labelled = {**{q: _relevant(labels) for q, labels in findings.qrels.items()}}
+        labelled |= {q: _relevant(labels) for q, labels in findings.people.items()}
+        places = {id: place_of(passage) for id, passage in findings.material.passages.items()}
+        return cls({query: one.relevant_pieces for query, one in graded.items()}, labelled, places)
+
+    def steps(self, rows: Sequence[Answer]) -> dict[str, Steps | None]:
+        """Of queries that have evidence; None where the answer failed without a step, or a place is not known."""
+        return {row.query_id: self._steps(row) for row in rows if self._evidence(row.query_id)}
+
+    def _evidence(self, query: str) -> Sequence[Span]:
+        return self.texts.get(query) or [_whole(name) for name in self.passages.get(query, ())]
+
+    def _steps(self, row: Answer) -> Steps | None:
+        if not row.hops:
+            return None
+        placed = self.places.get if row.query_id in self.texts else _whole
+        found = [
+            [(name, placed(name)) for name in names] for names in (*(hop.passages for hop in row.hops), row.passages)
+        ]
+        if any(place is None for step in found for _, place in step):
+            return None
+        steps: list[Found] = [[(name, place) for name, place in step if place is not None] for step in found]
+        given = steps[-1] if row.passages else None
+        return steps_of(self._evidence(row.query_id), steps[:-1], [hop.query for hop in row.hops], given)
+
+
+def _whole(name: str) -> Span:
+    return Span(name, 0, 1)
+
+
+def _relevant(labels: Mapping[str, int]) -> list[str]:
+    """The passages of grade 2; where there is none, those of grade 1."""
+    return [name for name, label in labels.items() if label >= 2] or [
+        name for name, label in labels.items() if label == 1
+    ]

@@ -1,0 +1,132 @@
+"""`compare` of systems that say their searches and calls: figures, comparisons, the page; nothing of them without."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.results_folder import answer, results_folder
+
+from ragassay.errors import InputError
+from ragassay.evaluate.compare import compare
+from ragassay.evaluate.figures.values import read_values
+from ragassay.evaluate.report.page import report
+from ragassay.files import read_json, write_records
+from ragassay.records import AnswerRun, Hop, Judgment, Passage, Query, ToolCall, Usage
+
+TOML = """
+[questions]
+source = "own"
+[answer]
+model = "openai:m"
+agents = []
+[judge]
+model = "openai:m"
+[compare]
+writes = ["book*"]
+[[agent]]
+name = "agentic"
+kind = "file"
+path = "agentic.jsonl"
+[[agent]]
+name = "single"
+kind = "file"
+path = "single.jsonl"
+"""
+BOOK = {"name": "book_seat", "arguments": {"row": 1}}
+QUERIES = [Query(_id=f"q{i}", text=f"What is {i}?", metadata={"expected_calls": [BOOK]}) for i in range(8)]
+USED = Usage(input_tokens=300, output_tokens=200)
+
+
+def labels(query: str) -> list[Judgment]:
+    grades = {"a": 2, "b": 2, "x": 0, "y": 0}
+    return [
+        Judgment(query_id=query, subject=name, judge="openai:m", criterion="passage_relevance", label=grade)
+        for name, grade in grades.items()
+    ]
+
+
+def compared(tmp_path: Path, hops: tuple[Hop, ...], queries: list[Query] = QUERIES) -> tuple[Any, str, Any]:
+    rows = [
+        answer(q.id, "agentic", "So.", "a", "y").model_copy(update={"hops": hops, "calls": (ToolCall(**BOOK),)})
+        for q in queries
+    ] + [answer(q.id, "single", "So.", "x") for q in queries]
+    workspace = results_folder(
+        tmp_path,
+        TOML,
+        queries=queries,
+        passages=[Passage(_id=name, text="…") for name in "abxy"],
+        answers=rows if hops else [row.model_copy(update={"calls": None}) for row in rows],
+        relevance=[label for q in queries for label in labels(q.id)],
+        pointwise=[],
+        games=[],
+    )
+    for name in ("agentic", "single"):
+        (workspace.corpus / f"{name}.jsonl").write_text("")
+    compare(workspace)
+    report(workspace)
+    return read_json(workspace.figures), workspace.report.read_text("utf-8"), workspace
+
+
+HOPS = (
+    Hop(query="one", passages=("x", "a"), usage=USED),
+    Hop(query="two", passages=("a", "y"), usage=USED),
+    Hop(query="two", passages=("b",), usage=USED),
+    Hop(query="three", error="timed out", usage=USED),
+)
+
+
+def test_the_steps_of_the_example(tmp_path: Path):
+    found, page, workspace = compared(tmp_path, HOPS)
+    one = found["stepwise"]["agentic"]
+    assert "single" not in found["stepwise"]
+    assert [figure["value"] for figure in one["recall"]] == [0.5, 0.5, 1.0, 1.0]
+    assert [figure["value"] for figure in one["complete"]] == [0.0, 0.0, 1.0, 1.0]
+    means = {name: (figure["value"], figure["n"]) for name, figure in one["means"].items()}
+    assert means["step_recall"] == (1.0, 8) and means["evidence_lost"] == (0.5, 8)
+    assert means["wasted_steps"] == means["surplus_steps"] == means["repeated_steps"] == (0.25, 8)
+    assert means["n_steps"] == (4.0, 8) and means["failed_steps"] == (0.25, 32)
+    assert means["step_tokens"] == (500.0, 32) and means["new_per_1000_tokens"] == (1.0, 8)
+    assert means["call_recall"] == means["writes_as_asked"] == (1.0, 8)
+    assert {"evidence_lost", "wasted_steps"} <= set(found["lower_is_better"])
+    assert read_values(workspace.values).measures["evidence_lost"]["agentic"]["q3"] == 0.5
+    assert "Searches and calls" in page and "Recall after step" in page
+
+
+def test_an_answer_that_failed_has_no_value_and_is_counted(tmp_path: Path):
+    _, _, workspace = compared(tmp_path, HOPS)
+    path = workspace.answers("agentic")
+    lines = path.read_text("utf-8").splitlines()
+    path.write_text("\n".join(['{"query_id": "q0", "agent": "agentic", "answer": null, "error": "fell"}', *lines[1:]]))
+    compare(workspace)
+    one = read_json(workspace.figures)["stepwise"]["agentic"]
+    assert [(one["means"][name]["n"], one["means"][name]["n_failed"]) for name in ("step_recall", "call_recall")] == [
+        (7, 1),
+        (7, 1),
+    ]
+    assert one["recall"][0]["n_failed"] == 1
+
+
+def test_runs_that_all_write_as_asked(tmp_path: Path):
+    other = (ToolCall(name="book_seat", arguments={"row": 2}),)
+    again = [
+        AnswerRun(**answer(q.id, "agentic", "So.").model_dump(exclude={"calls"}), calls=other, run=2) for q in QUERIES
+    ]
+    _, _, workspace = compared(tmp_path, HOPS)
+    write_records(workspace.answer_runs("agentic"), again)
+    compare(workspace)
+    passed = read_json(workspace.figures)["stepwise"]["agentic"]["pass_hat"]
+    assert [figure["value"] for figure in passed] == [0.5, 0.0]
+
+
+def test_without_steps_nothing_is_said_of_them(tmp_path: Path):
+    found, page, _ = compared(tmp_path, ())
+    assert "stepwise" not in found and "Searches and calls" not in page
+    assert "step_recall" not in {row["measure"] for row in found["comparisons"]}
+
+
+def test_calls_that_are_none_are_refused(tmp_path: Path):
+    wrong = [QUERIES[0].model_copy(update={"metadata": {"expected_calls": [{"tool": "book"}]}})]
+    with pytest.raises(InputError, match=r"query 'q0': metadata.expected_calls: .*write a list of"):
+        compared(tmp_path, HOPS, wrong)
