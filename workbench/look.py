@@ -25,7 +25,7 @@ from ragassay.records import Figure
 from ragassay.text import one_line
 
 from .asked import MOST, written
-from .index.read import FACETS, Index, Measure
+from .index.read import COLUMNS, FACETS, Index, Measure
 
 THIRDS = ("short", "middle", "long")
 """Of the questions by their words, a third each as far as like lengths allow."""
@@ -55,10 +55,11 @@ class TestSet:
 @lru_cache(maxsize=8)
 def test_set(index: Index) -> TestSet:
     """The columns of an index."""
-    rows = index.rows("SELECT id, text, doc, model, kind, role, words, cluster FROM queries ORDER BY place")
+    facets_of = ", ".join(f"{sql} AS {name}_" for name, sql in COLUMNS.items())
+    rows = index.rows(f"SELECT id, text, {facets_of}, words, cluster FROM queries ORDER BY place")  # noqa: S608
     ids = tuple(row["id"] for row in rows)
     by_id = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.intp)
-    facets = {name: tuple(row[name] or "" for row in rows) for name in FACETS}
+    facets = {name: tuple(row[f"{name}_"] for row in rows) for name in FACETS}
     words = np.array([row["words"] for row in rows], dtype=np.float64)
     clusters = Clusters.named([ids[place] for place in by_id], [rows[place]["cluster"] for place in by_id])
     return TestSet(ids, tuple(row["text"] for row in rows), facets, words, by_id, clusters)
@@ -67,7 +68,18 @@ def test_set(index: Index) -> TestSet:
 test_set.__test__ = False  # type: ignore[attr-defined]
 
 
-NAMES = {"doc": "document", "model": "question model", "kind": "kind", "role": "role"}
+NAMES = {
+    "source": "real or written",
+    "doc": "document",
+    "model": "question model",
+    "kind": "kind",
+    "role": "role",
+}
+
+
+def facet_said(name: str, value: str) -> str:
+    """`document manual.pdf`; `real`."""
+    return value if name == "source" else f"{NAMES[name]} {one_line(value)}"
 
 
 @dataclass(frozen=True)
@@ -110,8 +122,8 @@ class Slice:
         return found
 
     def said(self) -> str:
-        """In words: `document manual.pdf, short questions`; `all queries`."""
-        parts = [f"{NAMES[name]} {one_line(value)}" for name, value in self.facets]
+        """In words: `real, document manual.pdf, short questions`; `all queries`."""
+        parts = [facet_said(name, value) for name, value in self.facets]
         parts += [f"{self.third} questions"] if self.third else []
         parts += [f"some agent failed of {one_line(self.cause)}"] if self.cause else []
         return ", ".join(parts) or "all queries"

@@ -111,7 +111,7 @@ def test_by_keyboard_from_the_list_to_the_evidence(tab: Watched):
     tab.go("/results/queries")
     page.get_by_label("Search").focus()
     page.keyboard.type("EEPROM")
-    expect(page.get_by_role("status")).to_have_text("1 of 12 queries")
+    expect(page.get_by_role("status")).to_have_text("1 of 12 queries: with “EEPROM”")
     page.get_by_label("Search").fill("")
     expect(page.get_by_role("status")).to_have_text("12 of 12 queries")
     page.keyboard.press("Tab")
@@ -196,7 +196,7 @@ def test_what_is_typed_before_the_scripts_are_there_is_asked_for(tab: Watched):
     expect(tab.page.get_by_role("status")).to_have_text("12 of 12 queries")
     for script in held:
         script.continue_()
-    expect(tab.page.get_by_role("status")).to_have_text("1 of 12 queries")
+    expect(tab.page.get_by_role("status")).to_have_text("1 of 12 queries: with “EEPROM”")
     assert held and not tab.wrong
 
 

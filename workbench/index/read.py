@@ -31,19 +31,30 @@ _MEASURED = (
     "JOIN agents ON agents.place = agent WHERE measures.name = ? ORDER BY agents.place"
 )
 
-FACETS = ("doc", "model", "kind", "role")
-"""Columns of a query by which a list can be narrowed."""
+SOURCES = ("real", "written")
+"""Who a query is of: the user, or a model."""
+
+FACETS = ("source", "doc", "model", "kind", "role")
+"""By what of a query a list can be narrowed; all but the source are columns."""
+
+COLUMNS = {name: f"coalesce({name}, '')" for name in FACETS} | {
+    "source": f"CASE WHEN model IS NULL THEN '{SOURCES[0]}' ELSE '{SOURCES[1]}' END"
+}
+"""Each facet in SQL; an empty text where a query has none."""
+
+Failed = Literal["", "1", "answers"]
+"""All queries, those with a failed record, those with a failed answer."""
 
 
 @dataclass(frozen=True)
 class Asked:
     """Which queries are wanted: words that must occur in question or answers, a value of each facet, an order, and
-    whether only those with a failed record are."""
+    what must have failed."""
 
     words: str = ""
     facets: tuple[tuple[str, str], ...] = ()
     sort: Order = "place"
-    failed: bool = False
+    failed: Failed = ""
 
 
 @dataclass(frozen=True)
@@ -137,10 +148,11 @@ class Index:
         for facet, value in asked.facets:
             if facet not in FACETS:
                 raise ValueError(f"{facet} is no facet")
-            wheres.append(f"coalesce({facet}, '') = ?")
+            wheres.append(f"{COLUMNS[facet]} = ?")
             given.append(value)
         if asked.failed:
-            wheres.append("failed > 0")
+            of_answers = "place IN (SELECT query FROM answers WHERE error IS NOT NULL)"
+            wheres.append("failed > 0" if asked.failed == "1" else of_answers)
         if match := _match(asked.words):
             wheres.append("place IN (SELECT rowid FROM words WHERE words MATCH ?)")
             given.append(match)
@@ -156,7 +168,7 @@ class Index:
         """The values of a facet with how many queries have each, most first; an empty text where it has none."""
         if name not in FACETS:
             raise ValueError(f"{name} is no facet")
-        sql = f"SELECT coalesce({name}, '') AS v, count(*) AS n FROM queries GROUP BY v ORDER BY n DESC, v"  # noqa: S608
+        sql = f"SELECT {COLUMNS[name]} AS v, count(*) AS n FROM queries GROUP BY v ORDER BY n DESC, v"  # noqa: S608
         return [(row["v"], row["n"]) for row in self.rows(sql)]
 
     def queries(self, places: Sequence[int]) -> list[dict[str, Any]]:

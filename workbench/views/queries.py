@@ -1,23 +1,34 @@
-"""The list of queries: searched, narrowed, sorted, with every agent's value as a small mark."""
+"""The list of queries: searched, narrowed, sorted; a column an agent with its values or its answers; and as a file."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal, cast, get_args
 from urllib.parse import urlencode
 
 import numpy as np
+from starlette.datastructures import ImmutableMultiDict
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from ragassay.arrays import Floats
+from ragassay.evaluate.report.plots import colours_of
+from ragassay.evaluate.report.wording import measure_name
+from ragassay.evaluate.results import POINTS
+from ragassay.files import json_line
+from ragassay.text import csv_cell, one_line
 
 from ..asked import bench_of, index_of, is_part, read, render, waiting
-from ..index.read import FACETS, Asked, Index, Measure, Order
+from ..index.read import FACETS, SOURCES, Asked, Failed, Index, Measure, Order
+from ..look import facet_said
 from . import View
 
 Sort = Literal[Order, "worth", "spread"]
@@ -28,7 +39,8 @@ Sort = Literal[Order, "worth", "spread"]
 class Listing:
     """What is asked for. measure: the name of one of the index's, "" for its first; agent: whose values are meant, ""
     for the mean over agents; low, high: the range of these values that is wanted, on the measure's own scale; failed:
-    only queries with a failed record; places: only these places, in their short form ("0-3,7"), "" for all."""
+    what must have failed; places: only these places, in their short form ("0-3,7"), "" for all. answers: whether
+    agents' columns show answers; agents, figures: the columns that are shown, empty for all of them."""
 
     words: str = ""
     facets: tuple[tuple[str, str], ...] = ()
@@ -37,22 +49,40 @@ class Listing:
     agent: str = ""
     low: float | None = None
     high: float | None = None
-    failed: bool = False
+    failed: Failed = ""
     places: str = ""
+    answers: bool = False
+    agents: tuple[str, ...] = ()
+    figures: tuple[str, ...] = ()
 
     def address(self, **changes: object) -> str:
         """The part of an address behind the question mark, with fields changed; "" where nothing is asked for."""
         new = replace(self, **changes)  # type: ignore[arg-type]
-        given = {"words": new.words, **dict(new.facets), "sort": "" if new.sort == "place" else new.sort}
+        given: dict[str, object] = {"words": new.words, **dict(new.facets)}
+        given |= {"sort": "" if new.sort == "place" else new.sort}
         given |= {"measure": new.measure, "agent": new.agent, "places": new.places}
         given |= {name: "" if end is None else f"{end:g}" for name, end in (("low", new.low), ("high", new.high))}
-        given |= {"failed": "1" if new.failed else ""}
-        return urlencode({name: value for name, value in given.items() if value})
+        given |= {"failed": new.failed, "show": "answers" if new.answers else ""}
+        given |= {"agents": new.agents, "figures": new.figures}
+        return urlencode({name: value for name, value in given.items() if value}, doseq=True)
+
+    def said(self, measure: Measure | None) -> str:
+        """What it narrows the list by: `real, kind multi-hop, answers failed`; "" where that is nothing."""
+        parts = [f"with “{one_line(self.words)}”"] if self.words else []
+        parts += [facet_said(name, value) for name, value in self.facets]
+        if measure is not None and (self.low is not None or self.high is not None):
+            ends = [f"from {self.low:g}"] if self.low is not None else []
+            ends += [f"to {self.high:g}"] if self.high is not None else []
+            of = one_line(self.agent) if self.agent else "all agents’ mean"
+            parts.append(f"{measure_name(measure.name)} of {of} {' '.join(ends)}")
+        parts += [{"1": "something failed", "answers": "answers failed"}[self.failed]] if self.failed else []
+        return ", ".join([*parts, *(["picked elsewhere"] if self.places else [])])
 
 
 def listing_of(params: Mapping[str, str]) -> Listing:
     """What an address asks for; what it misspells is passed over."""
-    sort = params.get("sort", "place")
+    sort, failed = params.get("sort", "place"), params.get("failed", "")
+    several = params if isinstance(params, ImmutableMultiDict) else ImmutableMultiDict(params)
     return Listing(
         words=params.get("words", "").strip()[:200],
         facets=tuple((name, params[name]) for name in FACETS if params.get(name)),
@@ -61,8 +91,11 @@ def listing_of(params: Mapping[str, str]) -> Listing:
         agent=params.get("agent", ""),
         low=_number(params.get("low", "")),
         high=_number(params.get("high", "")),
-        failed=params.get("failed") == "1",
+        failed=cast(Failed, failed) if failed in get_args(Failed) else "",
         places=params.get("places", ""),
+        answers=params.get("show") == "answers",
+        agents=tuple(several.getlist("agents")),
+        figures=tuple(several.getlist("figures")),
     )
 
 
@@ -75,8 +108,9 @@ def _number(text: str) -> float | None:
 
 
 def measure_of(index: Index, listing: Listing) -> Measure | None:
-    """The measure that is meant; None where there are no values yet."""
-    named = (measure for measure in index.measures if measure.name == listing.measure)
+    """The measure that is meant, of answers the points where nobody says; None where there are no values yet."""
+    wanted = listing.measure or (POINTS if listing.answers else "")
+    named = (measure for measure in index.measures if measure.name == wanted)
     return next(named, index.measures[0] if index.measures else None)
 
 
@@ -154,7 +188,8 @@ class Mark:
 @dataclass(frozen=True)
 class Row:
     """A query of the list. text: its question in parts, with whether each was looked for; found: of an answer, where
-    only an answer has the words; mean, spread: of the marks' values, None without any."""
+    only an answer has the words; mean, spread: of all agents' values, None without any. answers: agent to its answer;
+    others: the means of the other measures that are shown."""
 
     query: Mapping[str, Any]
     text: Sequence[tuple[str, bool]]
@@ -162,6 +197,12 @@ class Row:
     marks: Sequence[Mark]
     mean: float | None
     spread: float | None
+    answers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    others: Mapping[str, float | None] = field(default_factory=dict)
+
+    def mark(self, agent: str) -> Mark | None:
+        """The agent's, where it has the measure."""
+        return next((one for one in self.marks if one.agent == agent), None)
 
 
 def row_of(
@@ -211,11 +252,37 @@ def _there(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-AT_ONCE = 60
+AT_ONCE, ANSWERS_AT_ONCE = 60, 20
 """Rows that are sent at once; the next come when one scrolls to the end."""
 
 MOST_CHOICES = 200
 """Values of a facet that can be chosen from."""
+
+FIGURES = ("mean", "spread", "flips", "failed")
+"""What is shown of a query besides its agents where nobody chooses; a measure is one more, by its mean."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns that are shown, and what there is to choose from."""
+
+    agents: tuple[str, ...]
+    figures: tuple[str, ...]
+    all_agents: tuple[str, ...]
+    all_figures: tuple[str, ...]
+
+
+def columns_of(index: Index, listing: Listing) -> tuple[Listing, Columns]:
+    """What is shown; the listing without the names that there are not, or that are all there are."""
+    every = (*FIGURES, *(one.name for one in index.measures))
+    agents = tuple(name for name in index.agents if name in listing.agents)
+    figures = tuple(name for name in every if name in listing.figures)
+    listing = replace(
+        listing,
+        agents=() if agents == index.agents else agents,
+        figures=() if figures == FIGURES else figures,
+    )
+    return listing, Columns(agents or index.agents, figures or FIGURES, index.agents, every)
 
 
 def show(request: Request) -> Response:
@@ -223,17 +290,21 @@ def show(request: Request) -> Response:
     bench, index = bench_of(request), index_of(request)
     if index is None:
         return waiting(request, bench)
-    listing, given = listing_of(request.query_params), request.query_params.get("from", "0")
+    given = request.query_params.get("from", "0")
+    listing, columns = columns_of(index, listing_of(request.query_params))
     found = places(index, listing)
     first = int(given) if given.isdecimal() and len(given) < 10 else 0
-    last = min(first + AT_ONCE, len(found))
+    last = min(first + (ANSWERS_AT_ONCE if listing.answers else AT_ONCE), len(found))
     measure = measure_of(index, listing)
     values = None if measure is None else values_of(index, measure.name)
     shown: dict[str, Any] = {
-        "rows": _rows(index, found[first:last], listing, values),
+        "rows": _rows(index, found[first:last], listing, values, columns),
         "n": len(found),
         "following": last if last < len(found) else None,
         "listing": listing,
+        "said": listing.said(measure),
+        "columns": columns,
+        "colour": colours_of(index.agents),
         "measure": measure,
         "index": index,
         "facets": {name: those[:MOST_CHOICES] for name, those in index.facets.items()},
@@ -247,26 +318,88 @@ def show(request: Request) -> Response:
     return page
 
 
-def _rows(index: Index, found: tuple[int, ...], listing: Listing, values: Values | None) -> list[Row]:
+def _rows(index: Index, found: tuple[int, ...], listing: Listing, values: Values | None, columns: Columns) -> list[Row]:
     measure = measure_of(index, listing)
-    answers = _answers(index, found) if listing.words else {}
-    return [
-        row_of(query, answers.get(query["place"], ()), listing.words, measure, values) for query in index.queries(found)
-    ]
+    answers = _answers(index, found) if listing.words or listing.answers else {}
+    means = {name: values_of(index, name).mean for name in columns.figures if name not in FIGURES}
+    rows = []
+    for query in index.queries(found):
+        given = answers.get(query["place"], {})
+        texts = [one["text"] for one in given.values() if one["text"] is not None]
+        row = row_of(query, texts, listing.words, measure, values)
+        others = {name: _there(mean[query["place"]]) for name, mean in means.items()}
+        marks = [mark for mark in row.marks if mark.agent in columns.agents]
+        rows.append(replace(row, marks=marks, answers=given if listing.answers else {}, others=others))
+    return rows
 
 
-def _answers(index: Index, found: tuple[int, ...]) -> dict[int, list[str]]:
-    """The texts of the answers to these queries."""
-    texts: dict[int, list[str]] = {}
+def _answers(index: Index, found: Sequence[int]) -> dict[int, dict[str, Mapping[str, Any]]]:
+    """Each query's answers by agent."""
+    told: dict[int, dict[str, Mapping[str, Any]]] = {}
     marks = ", ".join("?" * len(found))
-    sql = f"SELECT query, text FROM answers WHERE text IS NOT NULL AND query IN ({marks}) ORDER BY query, agent"  # noqa: S608
+    sql = f"SELECT answers.*, name FROM answers JOIN agents ON place = agent WHERE query IN ({marks}) ORDER BY agent"  # noqa: S608
     for row in index.rows(sql, found):
-        texts.setdefault(row["query"], []).append(row["text"])
-    return texts
+        told.setdefault(row["query"], {})[row["name"]] = dict(row)
+    return told
+
+
+WRITTEN_AT_ONCE = 200
+"""Queries of a file that are read together."""
+
+KINDS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
+
+
+def write(request: Request) -> Response:
+    """The list as a file: a row for each query and chosen agent, with its answer and its value of every measure."""
+    bench, index, kind = bench_of(request), index_of(request), request.path_params["kind"]
+    if kind not in KINDS:
+        raise HTTPException(404)
+    if index is None:
+        return waiting(request, bench)
+    listing, columns = columns_of(index, listing_of(request.query_params))
+    rows = _written(index, places(index, listing), columns.agents)
+    headers = {"content-disposition": f'attachment; filename="{bench.name}-queries.{kind}"'}
+    lines = _csv(rows) if kind == "csv" else map(json_line, rows)
+    return StreamingResponse(lines, media_type=KINDS[kind], headers=headers)
+
+
+def _written(index: Index, found: Sequence[int], agents: Sequence[str]) -> Iterator[dict[str, Any]]:
+    values = {one.name: values_of(index, one.name).by_agent for one in index.measures}
+    for start in range(0, len(found), WRITTEN_AT_ONCE):
+        part = found[start : start + WRITTEN_AT_ONCE]
+        answers = _answers(index, part)
+        for query in index.queries(part):
+            about = {"query_id": query["id"], "question": query["text"], "source": SOURCES[query["model"] is not None]}
+            about |= {"written_by": query["model"]} | {name: query[name] for name in ("kind", "role", "doc")}
+            for agent in agents:
+                one = answers.get(query["place"], {}).get(agent, {})
+                told = {"answer": one.get("text"), "error": one.get("error")}
+                told |= {"passages": json.loads(one.get("passages", "[]"))}
+                told |= {name: one.get(name) for name in ("cost_usd", "latency_s")}
+                figures = {
+                    name: _there(by_agent[agent][query["place"]]) if agent in by_agent else None
+                    for name, by_agent in values.items()
+                }
+                yield about | {"agent": agent} | told | figures
+
+
+def _csv(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """RFC 4180; None is an empty cell, a list JSON, and no cell begins a formula (`text.csv_cell`)."""
+    stream, first = io.StringIO(newline=""), True
+    writer = csv.writer(stream, lineterminator="\r\n")
+    for row in rows:
+        if first:
+            writer.writerow([csv_cell(name) for name in row])
+        first = False
+        cells = (json.dumps(v, ensure_ascii=False) if isinstance(v, list) else v for v in row.values())
+        writer.writerow([csv_cell(cell) if isinstance(cell, str) else cell for cell in cells])
+        yield stream.getvalue()
+        stream.seek(0)
+        stream.truncate()
 
 
 class Queries(View):
     """The list of queries."""
 
     name, title, order = "queries", "Queries", 20
-    routes = (("/queries", show, ["GET"]),)
+    routes = (("/queries", show, ["GET"]), ("/queries.{kind}", write, ["GET"]))

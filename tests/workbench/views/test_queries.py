@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import re
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -13,8 +17,8 @@ from support.made_up_results.workspace import make_workspace
 from support.workbench import browsing
 
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import read_records
-from ragassay.records import Answer, Game, Judgment
+from ragassay.files import read_records, write_records
+from ragassay.records import Answer, Game, Judgment, Query
 from ragassay.workbench.index.read import Index
 from ragassay.workbench.views.queries import Listing, listing_of
 
@@ -85,6 +89,47 @@ def test_rows_come_as_one_scrolls(tmp_path: Path):
 def test_words_that_were_looked_for_are_marked_in_question_or_answer(tmp_path: Path, words: str, marked: str):
     with browsing(make_workspace(tmp_path, hostile=False)) as client:
         assert f"<mark>{marked}</mark>" in client.get("/results/queries", params={"words": words}).text
+
+
+def test_what_narrows_the_list_is_said_and_its_columns_are_chosen(tmp_path: Path):
+    workspace = make_workspace(tmp_path)
+    rows = list(read_records(workspace.queries, Query))
+    own = [row.model_copy(update={"metadata": {"kind": "multi-hop"}}) for row in rows[:4]]
+    write_records(workspace.queries, [*own, *rows[4:]])
+    with browsing(workspace) as client:
+        page = client.get("/results/queries?source=real&kind=multi-hop&failed=answers").text
+        assert "1 of 12 queries: real, kind multi-hop, answers failed" in page
+        assert "knn-rag-fusion" in page and listed(client, "source=real&failed=answers") == ["q004"]
+        assert len(listed(client, "source=written")) == 8
+        chosen = client.get("/results/queries?agents=knn-rag&figures=accuracy&figures=none&show=answers").text
+    assert chosen.count('data-name="knn-rag"') == 12 and 'data-name="bm25-rag"' not in chosen
+    assert chosen.count('data-name="accuracy"') == 12 and 'data-name="mean"' not in chosen
+    assert "Declare the variable with PROGMEM" in chosen and "503 five times &lt;b&gt;" in chosen
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_the_list_is_taken_along_as_a_file(tmp_path: Path, kind: str):
+    """The rows of the page, with what a spreadsheet might run held back in CSV alone."""
+    workspace, formula = make_workspace(tmp_path), '=HYPERLINK("https://evil.example")'
+    rows = [
+        row.model_copy(update={"answer": formula, "error": None})
+        for row in read_records(workspace.answers("bm25-rag"), Answer)
+    ]
+    write_records(workspace.answers("bm25-rag"), rows)
+    with browsing(workspace) as client:
+        answer = client.get(f"/results/queries.{kind}?places=2-3&sort=words&agents=bm25-rag&agents=knn-rag")
+        order = listed(client, "places=2-3&sort=words")
+        assert client.get("/results/queries.xls").status_code == 404
+    assert "attachment" in answer.headers["content-disposition"]
+    told: list[dict[str, Any]]
+    lines = answer.text.splitlines()
+    told = list(csv.DictReader(io.StringIO(answer.text))) if kind == "csv" else [json.loads(line) for line in lines]
+    assert [(row["query_id"], row["agent"]) for row in told] == [
+        (id, agent) for id in order for agent in ("bm25-rag", "knn-rag")
+    ]
+    assert {row["answer"] for row in told if row["agent"] == "bm25-rag"} == {"'" * (kind == "csv") + formula}
+    failed = next(row for row in told if row["query_id"] == "q004" and row["agent"] == "knn-rag")
+    assert not failed["answer"] and "503" in failed["error"] and {"points", "accuracy"} <= set(failed)
 
 
 def test_the_next_query_is_the_next_of_the_list(tmp_path: Path):
