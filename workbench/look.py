@@ -238,10 +238,7 @@ def look(index: Index, wanted: Wanted) -> Look:
     first = from_leader(rows.table, clusters, wanted.seed) if measure.name == POINTS and not wanted.told else None
     asked = (rows.table, clusters, measure.width, wanted.seed, wanted.matters)
     pairs = wanted.told or compare_table(measure.name, *asked, beside=False, leader=first)
-    means = {
-        agent: _mean(rows.table.known[at], rows.table.owed[at], rows, queries, measure.limits)
-        for at, agent in enumerate(rows.table.agents)
-    }
+    means = _means(rows, queries, measure)
     n_sections = len(np.unique(clusters.numbers))
     few = min(len(rows.at), n_sections) < FEWEST_SECTIONS
     against = [
@@ -251,6 +248,24 @@ def look(index: Index, wanted: Wanted) -> Look:
     ]
     places, n_pairs = tuple(np.flatnonzero(mask).tolist()), sum(pair.p_holm is not None for pair in pairs)
     return Look(measure, wanted.baseline, len(places), n_sections, places, means, tuple(against), n_pairs)
+
+
+def means_on(index: Index, measure: str, chosen: Slice, order: Sequence[str]) -> dict[str, Figure]:
+    """Agent to its mean, as of a look; empty where nobody has the measure."""
+    found = next((one for one in index.measures if one.name == measure), None)
+    agents = [agent for agent in order if found is not None and agent in index.column(measure)]
+    if found is None or not agents:
+        return {}
+    queries = test_set(index)
+    rows = _rows(index, queries, chosen.mask(index, queries), Wanted(measure, agents[0], chosen, tuple(agents), 0))
+    return _means(rows, queries, found)
+
+
+def _means(rows: _Rows, queries: TestSet, measure: Measure) -> dict[str, Figure]:
+    return {
+        agent: _mean(rows.table.known[at], rows.table.owed[at], rows, queries, measure.limits)
+        for at, agent in enumerate(rows.table.agents)
+    }
 
 
 def from_leader(values: ValueTable, clusters: Clusters, seed: int) -> FromLeader | None:

@@ -152,7 +152,7 @@ def render(
         | _tables(results)
         | {
             "confidence": confidence(results),
-            "notices": notices(results, evidence),
+            "notices": notices(results, evidence.looks, evidence.unreadable),
             "listed": bool(evidence.lists),
             "looks": evidence.looks,
             "by_kind": kinds_line(originals(evidence.queries), evidence.kinds_asked),
@@ -172,11 +172,13 @@ def render(
     return figures.replace(_WORST, worst).replace(_QUERIES, queries).replace(_PASSAGES, passages)
 
 
-def notices(results: Results, evidence: Evidence) -> list[str]:
-    """What a reader must know before the verdict: what `compare` noted, then the documents that could not be read."""
-    looks = evidence.looks  # a sentence of the page, which says it again further down
+def notices(results: Results, looks: str | None, unreadable: Sequence[tuple[str, str]]) -> list[str]:
+    """What a reader must bear in mind: what `compare` noted, then the documents that could not be read.
+
+    looks: the sentence on how written questions look, which the page says again further down.
+    """
     told = [notice[:1].upper() + notice[1:] if notice == looks else notice for notice in results.notices]
-    for doc, error in evidence.unreadable:
+    for doc, error in unreadable:
         if not any(doc in notice or one_line(doc) in notice for notice in told):
             told.append(f"{one_line(doc)} could not be read and is not in the corpus: {one_line(error)}.")
     return told

@@ -145,9 +145,9 @@ def read_evidence(workspace: Workspace, agents: Sequence[str]) -> Evidence:
         relevance=_by_subject(relevance),
         pointwise=_by_subject(pointwise),
         games=_by_query(_records(workspace.games, Game)),
-        unreadable=[(str(row.get("doc")), str(row.get("error"))) for row in _objects(workspace.unreadable)],
+        unreadable=unreadable_documents(workspace),
         lists=_by_query(_records(workspace.lists, RankedList)),
-        looks=_looks(workspace.questions_check),
+        looks=looks_said(workspace),
         kinds_asked=questions.kinds if questions.from_needs else {},
         suspicious=_suspicious(workspace.suspicious_pages),
     )
@@ -299,8 +299,14 @@ def _suspicious(path: Path) -> list[SuspiciousDocument]:
     return sorted(found, key=lambda one: -one.n / one.n_pages)
 
 
-def _looks(path: Path) -> str | None:
-    """Whether written questions look like the experts', in a sentence."""
+def unreadable_documents(workspace: Workspace) -> list[tuple[str, str]]:
+    """(document, why) of those that could not be read."""
+    return [(str(row.get("doc")), str(row.get("error"))) for row in _objects(workspace.unreadable)]
+
+
+def looks_said(workspace: Workspace) -> str | None:
+    """Whether written questions look like the experts', in a sentence. Raises InputError."""
+    path = workspace.questions_check
     if not path.is_file():
         return None
     try:

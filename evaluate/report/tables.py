@@ -63,17 +63,30 @@ def _named(
 
 def ranking(results: Results) -> Table:
     """The first table: points and strength, then of each other table the one figure that sums an agent up."""
-    agents, note = results.agents, results.bradley_terry_note or ""
+    agents, note, (of_answers, of_lists) = results.agents, results.bradley_terry_note or "", summing_up(results)
     parts = [
         _named("Points", "points", results.points, agents, measure_help(POINTS)),
         _named("Bradley–Terry", "rating", results.bradley_terry, agents, _RATING_HELP["bt"], note),
     ]
-    found = list(dict.fromkeys(key for agent in agents for key in results.retrieval.get(agent, {})))
-    whole_list = next((key for key in found if key.startswith("nDCG")), next(iter(found), None))
-    telling = ((results.pointwise, telling_criterion(results)), (results.retrieval, whole_list))
+    telling = ((results.pointwise, of_answers), (results.retrieval, of_lists))
     parts += [_measure(key, figures, agents) for figures, key in telling if key is not None]
     parts += [] if all_answered(results) else [_measure("answered", results.answers, agents)]
     return by_agent("Ranking", agents, parts)
+
+
+def summing_up(results: Results) -> tuple[str | None, str | None]:
+    """The measure of answers and the measure of rankings that sum an agent up; None where there is none."""
+    found = list(dict.fromkeys(key for agent in results.agents for key in results.retrieval.get(agent, {})))
+    whole_list = next((key for key in found if key.startswith("nDCG")), next(iter(found), None))
+    return telling_criterion(results), whole_list
+
+
+def ranking_on(figures: Mapping[str, Mapping[str, Figure]], results: Results) -> Table:
+    """The same on some of the queries, most points first. figures: agent to measure to its mean over these."""
+    keys = [key for key in (POINTS, *summing_up(results)) if key is not None]
+    at = {agent: one.value for agent in figures if (one := figures[agent].get(POINTS)) and one.value is not None}
+    agents = sorted(figures, key=lambda agent: -at.get(agent, -1.0))
+    return by_agent("Ranking on these queries", agents, [_measure(key, figures, agents) for key in keys])
 
 
 def all_answered(results: Results) -> bool:

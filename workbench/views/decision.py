@@ -17,11 +17,12 @@ from starlette.responses import Response
 from ragassay.arrays import Floats
 from ragassay.evaluate.looks import said
 from ragassay.evaluate.report.decision import front, lead_axis, lead_rows, to_decide
-from ragassay.evaluate.report.judge import grid
-from ragassay.evaluate.report.page import read_results
+from ragassay.evaluate.report.judge import best_by_source, grid
+from ragassay.evaluate.report.page import notices, read_results
 from ragassay.evaluate.report.plots import Dot, HeatColumn, Scale, colours_of, heat_map, scale, scatter
+from ragassay.evaluate.report.queries import looks_said, unreadable_documents
 from ragassay.evaluate.report.screening import read_screen, screening_shown
-from ragassay.evaluate.report.tables import looks, saved
+from ragassay.evaluate.report.tables import looks, ranking, ranking_on, saved, summing_up
 from ragassay.evaluate.report.wording import Kind, beside_the_verdict, confidence, kind_of, number, overstated
 from ragassay.evaluate.results import POINTS, ModelByPrompt, Results
 from ragassay.evaluate.statistics.clustered import Range, interval
@@ -32,7 +33,7 @@ from ragassay.text import one_line
 
 from ..asked import Bench, bench_of, index_of, is_part, render, waiting
 from ..index.read import Index, Measure
-from ..look import NAMED, Look, Slice, TestSet, Wanted, choices, listing, look, test_set
+from ..look import NAMED, Look, Slice, TestSet, Wanted, choices, listing, look, means_on, test_set
 from . import View
 
 _COSTS: tuple[tuple[str, str, Kind], ...] = (
@@ -229,6 +230,7 @@ def _looked(bench: Bench, index: Index, results: Results, params: Mapping[str, s
         "chosen": wanted.slice.params(),
         "measures": _menu(index, results),
         "kind": kind_of(wanted.measure),
+        "ranking": _ranking(index, results, wanted),
         "gaps": gaps,
         "ends": scale(list(found.means.values())),
         "heat": heat_picture(bench.name, agents, heat, shades, queries.ids) if found.places else None,
@@ -240,6 +242,17 @@ def _looked(bench: Bench, index: Index, results: Results, params: Mapping[str, s
         "listing": lambda places: listing(bench.name, places),
         "notes": _notes(found, wanted, results),
     }
+
+
+def _ranking(index: Index, results: Results, wanted: Wanted) -> Table:
+    """The report's on all queries; on some, what of it is a mean over queries, from the values that it was made of."""
+    if wanted.slice.whole:
+        return ranking(results)
+    means: dict[str, dict[str, Figure]] = {agent: {} for agent in results.agents}
+    for measure in (POINTS, *summing_up(results)):
+        for agent, figure in means_on(index, measure, wanted.slice, results.agents).items() if measure else ():
+            means[agent][measure] = figure
+    return ranking_on(means, results)
 
 
 _OURS = "retrieval, answers and games"
@@ -278,6 +291,8 @@ def _decided(bench: Bench, results: Results) -> dict[str, Any]:
     last = max(2, len(results.agents))
     return {
         "beside": beside_the_verdict(results.verdict),
+        "by_source": best_by_source(results),
+        "notices": notices(results, looks_said(bench.workspace), unreadable_documents(bench.workspace)),
         "early": overstated(results),
         "way": _way(results),
         "lead": lead,

@@ -10,9 +10,11 @@ from support.made_up_results.workspace import make_workspace
 from support.made_up_screen import made_up_screen
 from support.workbench import browsing
 
+from ragassay.evaluate.figures.values import read_values
 from ragassay.evaluate.report.page import read_results
-from ragassay.files import read_json, write_json
-from ragassay.records import Figure, Taken
+from ragassay.files import read_json, read_records, write_json, write_records
+from ragassay.records import Figure, Query, Taken
+from ragassay.text import one_line
 
 MARKUP = r"<(script(?! src)|img|iframe|svg/onload|b>alert)|\sstyle=|\son\w+="
 
@@ -23,6 +25,22 @@ def test_the_verdict_is_the_reports(tmp_path: Path):
         page = Page(client.get("/results/decision").text)
     assert read_results(workspace.figures).verdict.sentence in page.text
     assert "20 queries" in page.text and len(set(page.ids)) == len(page.ids)
+
+
+def test_what_to_bear_in_mind_stands_below_the_decision_and_real_queries_have_a_ranking_of_their_own(tmp_path: Path):
+    workspace = make_workspace(tmp_path, 20)
+    rows = list(read_records(workspace.queries, Query))
+    write_records(workspace.queries, [row.model_copy(update={"metadata": {}}) for row in rows[:8]] + rows[8:])
+    with browsing(workspace) as client:
+        html = client.get("/results/decision").text
+        real = Page(client.get("/results/decision?source=real").text).text
+    results, page = read_results(workspace.figures), Page(html).text
+    assert page.index(results.verdict.sentence) < page.index("To bear in mind") < page.index("Behind, in points")
+    assert all(one_line(notice) in page for notice in results.notices) and "scan <b>3</b>.pdf could not be read" in page
+    assert "8 queries of 8 sections" in real
+    values = read_values(workspace.values).measures["points"]["hybrid-rag-fusion"]
+    known = [value for row in rows[:8] if (value := values[row.id]) is not None]
+    assert re.search(rf"hybrid-rag-fusion\s*{100 * sum(known) / len(known):.1f}\s*\[[^]]+\]", real)
 
 
 def test_the_way_of_a_run_that_stopped_early_is_drawn_and_its_lead_said_to_be_overstated(tmp_path: Path):
