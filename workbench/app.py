@@ -49,6 +49,7 @@ from .index.read import Index
 from .kept import Kept
 from .moved import moved
 from .pages.pictures import Library
+from .runs import Runs, runs_table, told
 from .views import views
 from .views.progress import StatesOf
 from .views.test_set import read_test_set
@@ -281,6 +282,7 @@ def make_app(benches: Mapping[str, Bench], access: Access, states: StatesOf | No
     served = views()
     routes = [
         Route("/", _first),
+        Route("/runs", _runs),
         *(Route(f"/static/{name}", _report_css) for name in ("report.css", "screening.css")),
         Mount("/static", StaticFiles(directory=HERE / "static")),
         *(
@@ -293,9 +295,9 @@ def make_app(benches: Mapping[str, Bench], access: Access, states: StatesOf | No
     handlers = {HTTPException: _not_there, InputError: _unusable, sqlite3.Error: _damaged, OSError: _unreadable}
     app = Starlette(routes=routes, middleware=guard, exception_handlers=handlers, lifespan=_lifespan)
     kept = Kept()
-    app.state.menu = [(one.name, one.title) for one in served if one.title]
+    app.state.views = served
     app.state.templates = templates_of([one.templates for one in served if one.templates])
-    app.state.benches, app.state.access, app.state.kept = dict(benches), access, kept
+    app.state.benches, app.state.access, app.state.kept = Runs(benches), access, kept
     app.state.keeper, app.state.library = Keeper(kept), Library(kept)
     app.state.aside, app.state.states = Aside(), states
     return app
@@ -304,9 +306,10 @@ def make_app(benches: Mapping[str, Bench], access: Access, states: StatesOf | No
 @asynccontextmanager
 async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     """The indexes are made from the start, and whoever makes them ends with the server."""
-    for bench in app.state.benches.values():
+    served = app.state.benches.served
+    for bench in served.values():
         app.state.keeper.begin(bench)
-    ahead = Ahead(app.state.benches, app.state.keeper)
+    ahead = Ahead(served, app.state.keeper)
     ahead.start()
     yield
     ahead.close()
@@ -317,11 +320,18 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
 
 
 def _first(request: Request) -> Response:
-    """The one folder there is, or the list of them."""
-    benches = request.app.state.benches
-    if len(benches) == 1:
-        return RedirectResponse(f"/{next(iter(benches))}/decision")
-    return render(request, "folders.html.j2")
+    """The one folder that is served, or the list of them."""
+    served = request.app.state.benches.served
+    return RedirectResponse(f"/{next(iter(served))}/decision") if len(served) == 1 else _runs(request)
+
+
+def _runs(request: Request) -> Response:
+    """Every run there is, and two of them to be compared."""
+    runs = request.app.state.benches
+    there = runs.there()
+    whole = [one for one in there if not told(one).error]
+    given = {"runs": runs_table(there), "whole": whole, "told": told, "parents": runs.parents}
+    return render(request, "runs.html.j2", **given)
 
 
 def _report_css(request: Request) -> Response:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -28,10 +28,13 @@ from .index.read import Index
 
 @dataclass(frozen=True)
 class Bench:
-    """name: its part of every address, of letters, digits, dot, underscore and hyphen; unique among those served."""
+    """name: its part of every address, of letters, digits, dot, underscore and hyphen; unique among those served.
+
+    corpus_known: whether the corpus folder is; where it is not, it is the results folder, and no view writes to it."""
 
     name: str
     workspace: Workspace
+    corpus_known: bool = True
 
     @property
     def title(self) -> str:
@@ -43,10 +46,15 @@ def benches_of(workspaces: Sequence[Workspace]) -> dict[str, Bench]:
     """By name, in the order given; a name that is taken gets a number."""
     benches: dict[str, Bench] = {}
     for workspace in workspaces:
-        stem = re.sub(r"[^A-Za-z0-9._-]+", "-", workspace.results.resolve().name).strip("-.") or "results"
-        name = next(n for n in (stem, *(f"{stem}-{i}" for i in range(2, len(workspaces) + 2))) if n not in benches)
+        name = name_of(workspace.results.resolve(), benches)
         benches[name] = Bench(name, workspace)
     return benches
+
+
+def name_of(folder: Path, taken: Collection[str]) -> str:
+    """The folder's name as a part of an address, with a number where that is taken."""
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", folder.name).strip("-.") or "results"
+    return next(name for name in (stem, *(f"{stem}-{i}" for i in range(2, len(taken) + 3))) if name not in taken)
 
 
 LARGEST_FORM = 64_000
@@ -56,9 +64,12 @@ PERSON = "ragassay-person"
 
 
 def bench_of(request: Request) -> Bench:
-    """The folder of the address. Raises HTTPException (404)."""
+    """The folder of the address. Raises HTTPException (404), also where the view needs a corpus folder it has not."""
     bench: Bench | None = request.app.state.benches.get(request.path_params["bench"])
     if bench is None:
+        raise HTTPException(404)
+    view = request.url.path.split("/")[2]
+    if not bench.corpus_known and any(view == one.name and one.needs_corpus for one in request.app.state.views):
         raise HTTPException(404)
     return bench
 
@@ -137,10 +148,10 @@ def render(
         ready = template != WAITING or context.get("error")
         return HTMLResponse(status_code=204, headers={"hx-refresh": "true"} if ready else {})
     state = request.app.state
+    alone = bench is not None and not bench.corpus_known
     given = {
         "bench": bench,
-        "benches": state.benches,
-        "views": state.menu,
+        "views": [one for one in state.views if one.title and not (alone and one.needs_corpus)],
         "write": state.access.write,
         "path": request.url.path,
         "waits": WAITS,

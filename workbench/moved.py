@@ -261,52 +261,105 @@ def _p(value: float, error: float, df: float) -> float | None:
 LONGEST = 160
 """Characters of a value that are shown."""
 
-JUDGED_BY = ("judge.", "evaluate.", "prompt judge/", "prompt evaluate/", "judge_model", "judge_mode")
+NAMED = 6
+"""Things of one kind that are named; of the others is said how many they are."""
+
+JUDGED_BY = ("judge.", "evaluate.", "prompts.judge/", "prompts.evaluate/", "judge_model", "judge_mode")
 """How the names of what decides a judge's labels begin."""
 
 
 @dataclass(frozen=True)
 class Differs:
-    """A setting and its value in each run, in words; None where a run does not have it."""
+    """A setting that two runs do not share. name: `table.setting`, of a document `documents.NAME`, of a prompt
+    `prompts.STAGE/NAME`; said: what it is in the second, and was in the first. Untrusted text."""
 
     name: str
-    values: tuple[str | None, ...]
+    said: tuple[str, ...]
+
+    @property
+    def table(self) -> str:
+        """The part of the experiment that it stands in."""
+        return self.name.partition(".")[0] if "." in self.name else ""
 
 
-def settings_of(workspace: Workspace) -> dict[str, str]:
+def settings_of(workspace: Workspace) -> dict[str, Any]:
     """Setting to value, from the manifests of the stages that have run; else from `results.json`.
 
-    Documents and prompts are among them, each with the start of its digest, so that changed ones are seen.
-    Where stages ran with several values of a setting, all are named.
+    Documents and prompts are among them, each with its digest, so that changed ones are seen.
+    Where stages ran with several values of a setting, they are one text.
     """
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[Any]] = {}
     for path in sorted(workspace.results.glob("manifests/*.json")):
         for name, value in _recorded(path.stem, _table(path)):
-            found.setdefault(name, []).append(value)
+            if value not in (values := found.setdefault(name, [])):
+                values.append(value)
     if not found and workspace.figures.exists():
-        found = {name: [_words(value)] for name, value in _part(_table(workspace.figures), "settings").items()}
-    return {name: " / ".join(dict.fromkeys(values)) for name, values in found.items()}
+        found = {name: [value] for name, value in _part(_table(workspace.figures), "settings").items()}
+    return {name: row[0] if len(row) == 1 else " / ".join(map(_words, row)) for name, row in found.items()}
 
 
-def _recorded(stage: str, manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    yield from ((name, _words(value)) for name, value in _part(manifest, "settings").items())
+def _recorded(stage: str, manifest: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    yield from _part(manifest, "settings").items()
     for name, digest in _part(manifest, "inputs").items():
         if stage == "ingest":
-            yield f"document {name}", _words(digest)[:8]
+            yield f"documents.{name}", digest
         elif name.endswith(".md"):
-            yield f"prompt {stage}/{name}", _words(digest)[:8]
+            yield f"prompts.{stage}/{name}", digest
 
 
-def differing(runs: Sequence[Mapping[str, str]]) -> list[Differs]:
-    """The settings that are not the same in all runs, by name."""
-    names = sorted({name for run in runs for name in run})
-    rows = [Differs(name, tuple(run.get(name) for run in runs)) for name in names]
-    return [row for row in rows if len(set(row.values)) > 1]
+def differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Differs]:
+    """The settings that are not the same in both, by name, each with what it is and was."""
+    rows = []
+    for name in sorted(before.keys() | after.keys()):
+        was, now = before.get(name), after.get(name)
+        if was == now or not (was or now or (name in before and name in after)):
+            continue  # what is recorded of one alone, and empty there, says nothing
+        setting = name.partition(".")[2] or name
+        if name.startswith(("documents.", "prompts.")):
+            said = [f"{setting} {'is gone' if now is None else 'is new' if was is None else 'has changed'}"]
+        else:
+            said = _differs(setting.replace("_", " "), was, now)
+        rows.append(Differs(name, tuple(said)))
+    return rows
+
+
+def by_table(rows: Sequence[Differs]) -> list[tuple[str, list[str]]]:
+    """Table to what is said of its settings."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        found.setdefault(row.table, []).extend(row.said)
+    return [(table, said if table not in ("documents", "prompts") else [_some(said)]) for table, said in found.items()]
 
 
 def judged_otherwise(rows: Sequence[Differs]) -> bool:
     """Whether figures may have moved because something else, or otherwise, judged."""
     return any(row.name.startswith(JUDGED_BY) for row in rows)
+
+
+def _differs(name: str, was: Any, now: Any) -> list[str]:
+    """`embedding: all-MiniLM-L6-v2, was bge-small`, `criteria: 1 more (depth)`; of a table each of its keys."""
+    if isinstance(was, dict) and isinstance(now, dict):
+        keys = (key for key in (*was, *(key for key in now if key not in was)) if was.get(key) != now.get(key))
+        return [one for key in keys for one in _differs(f"{name} {key}".strip(), was.get(key), now.get(key))]
+    if isinstance(was, list) and isinstance(now, list):
+        old, new = ({_name(one): one for one in side} for side in (was, now))
+        more, fewer = ([key for key in one if key not in other] for one, other in ((new, old), (old, new)))
+        counted = [f"{len(keys)} {what} ({_some(keys)})" for keys, what in ((more, "more"), (fewer, "fewer")) if keys]
+        said = [f"{name}: {', '.join(counted)}"] if counted else []
+        kept = [(f"{name} {key}", old[key], new[key]) for key in old if key in new and old[key] != new[key]]
+        said += [one for given in kept for one in _differs(*given)]
+        return said or [f"{name}: in another order ({_some(list(new))})"]
+    return [f"{name}: {_words(now)}, was {_words(was)}"]
+
+
+def _name(item: Any) -> str:
+    """What an item of a list is called."""
+    return _words(item["name"] if isinstance(item, dict) and isinstance(item.get("name"), str) else item)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
 
 
 def _table(path: Any) -> Mapping[str, Any]:
@@ -324,5 +377,11 @@ def _part(table: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _words(value: Any) -> str:
+    if value is None or value in ([], {}, ""):
+        return "not set" if value is None else "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        text = ", ".join(value)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

@@ -37,7 +37,7 @@ from ragassay.text import did_you_mean, one_line, plain
 from ..figures.values import Scale, StoredValues, read_values, scale_of
 from ..inputs.clusters import Clusters
 from ..report.page import read_results
-from ..report.wording import MISSING, measure_name
+from ..report.wording import MISSING, measure_name, overstated
 from ..results import POINTS, Results
 from ..statistics.clustered import NO_SPREAD, Values
 from ..statistics.paired import PairedRow, paired
@@ -104,7 +104,7 @@ class Gate:
     """The verdict on a run, its rows, and the agents that only one of the runs has.
 
     max_drop: what was to be tolerated, in each measure's own unit; None where that was not said. n_perturbed: queries
-    left out since they are others in changed words.
+    left out since they are others in changed words. early: of each run that stopped early, what is overstated in it.
     """
 
     verdict: GateVerdict
@@ -114,6 +114,7 @@ class Gate:
     only_new: tuple[str, ...]
     only_baseline: tuple[str, ...]
     n_perturbed: int = 0
+    early: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -185,6 +186,11 @@ def gate(
         only_new=tuple(sorted(set(after.results.agents) - set(before.results.agents))),
         only_baseline=tuple(sorted(set(before.results.agents) - set(after.results.agents))),
         n_perturbed=n_perturbed,
+        early=tuple(
+            f"Of the {name} run: {said[:1].lower()}{said[1:]}"
+            for name, run in (("new", after), ("baseline", before))
+            if (said := overstated(run.results))
+        ),
     )
 
 
@@ -407,7 +413,7 @@ def _meaning(gate: Gate) -> str:
         f"{gate.n_queries} queries, the same in both runs. Of {len(gate.rows)} comparisons: {said}. {tolerated} "
         f"Worse: {beyond} beyond noise (5% for a change either way, Holm over all rows). Not worse: else, the drop's "
         f"interval ends at or below what is tolerated{else_}. Undecided: neither."
-        f"{_of_scales(gate)}{_needed(gate)}"
+        f"{_of_scales(gate)}{_needed(gate)}{''.join(f' {said}' for said in gate.early)}"
     )
 
 

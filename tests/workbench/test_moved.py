@@ -20,7 +20,7 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import write_json
 from ragassay.workbench.index.build import build
 from ragassay.workbench.index.read import Index
-from ragassay.workbench.moved import changes_of, differing, moved, same_queries, settings_of
+from ragassay.workbench.moved import by_table, changes_of, differing, judged_otherwise, moved, same_queries, settings_of
 from ragassay.workbench.views.compare import SameTexts, handed_over, overlap
 
 SPANS = st.lists(
@@ -135,15 +135,22 @@ def test_passages_cut_elsewhere_are_matched_by_their_characters(runs: tuple[Work
     assert read.figure.value is None and read.figure.n_failed == 30 and read.read_otherwise == ("a.pdf",)
 
 
-def test_settings_documents_and_prompts_that_differ_are_named(runs: tuple[Workspace, Workspace]):
+def test_settings_documents_and_prompts_that_differ_are_said_in_words(runs: tuple[Workspace, Workspace]):
+    tables = ([{"name": "a", "k": 5}, {"name": "b"}], [{"name": "a", "k": 9}, {"name": "c"}, {"name": "d"}])
     for number, workspace in enumerate(runs):
-        manifest = {"settings": {"ingest.passage_words": 200 + number, "seed": 7}, "inputs": {"a.pdf": f"{number}abc"}}
-        write_json(workspace.results / "manifests" / "ingest.json", manifest)
+        settings = {"ingest.passage_words": 200 + number, "seed": 7, "retrieval.retrievers": tables[number]}
+        settings |= {"retrieval.rerank": None if number else "bge", "compare.matters": {"RR@5": 0.1, "P@5": number}}
+        settings |= {} if number else {"models.file:old": {}}
+        documents = {"a.pdf": f"{number}abc", "same.pdf": "1"} | ({"b.pdf": "1"} if number else {"c.pdf": "1"})
+        write_json(workspace.results / "manifests" / "ingest.json", {"settings": settings, "inputs": documents})
         judge = {"settings": {}, "inputs": {"pointwise.md": f"{number}def", "queries.jsonl": f"{number}"}}
         write_json(workspace.results / "manifests" / "judge.json", judge)
-    rows = {row.name: row.values for row in differing([settings_of(workspace) for workspace in runs])}
-    assert rows == {
-        "document a.pdf": ("0abc", "1abc"),
-        "ingest.passage_words": ("200", "201"),
-        "prompt judge/pointwise.md": ("0def", "1def"),
+    rows = differing(*map(settings_of, runs))
+    assert dict(by_table(rows)) == {
+        "compare": ["matters P@5: 1, was 0"],
+        "documents": ["a.pdf has changed, b.pdf is new, c.pdf is gone"],
+        "ingest": ["passage words: 201, was 200"],
+        "prompts": ["judge/pointwise.md has changed"],
+        "retrieval": ["rerank: not set, was bge", "retrievers: 2 more (c, d), 1 fewer (b)", "retrievers a k: 9, was 5"],
     }
+    assert judged_otherwise(rows) and not judged_otherwise([row for row in rows if row.table != "prompts"])

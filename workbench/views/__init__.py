@@ -21,13 +21,15 @@ Route = tuple[str, Callable[..., Any], Sequence[str]]
 class View:
     """What is served of every results folder. name: the first part of its addresses, which no other view has; title:
     what the menu calls it, '' for one that is not there; order: its place in the menu, from the left; templates: a
-    folder of its own Jinja templates, which may extend `base.html.j2`."""
+    folder of its own Jinja templates, which may extend `base.html.j2`; needs_corpus: whether it reads or writes the
+    corpus folder, and is not there for a run of which that is not known."""
 
     name: ClassVar[str] = ""
     title: ClassVar[str] = ""
     order: ClassVar[int] = 100
     routes: ClassVar[Sequence[Route]] = ()
     templates: ClassVar[Path | None] = None
+    needs_corpus: ClassVar[bool] = False
 
 
 def views() -> tuple[type[View], ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -16,7 +16,7 @@ import numpy as np
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from ragassay.evaluate.report.plots import Scale, colours_of, scale
 from ragassay.evaluate.report.wording import MISSING, kind_of, measure_name, number, only_alone, shown
@@ -35,9 +35,9 @@ from ..index.read import Index
 from ..look import TestSet, test_set
 from ..moved import (
     Changes,
-    Differs,
     Moved,
     SameQueries,
+    by_table,
     changes_of,
     differing,
     judged_otherwise,
@@ -45,6 +45,7 @@ from ..moved import (
     same_queries,
     settings_of,
 )
+from ..runs import Runs, runs_table, told
 from . import View
 
 _SPANS = "SELECT passage, doc, first, stop FROM spans"
@@ -188,7 +189,8 @@ AT_ONCE = 60
 class Against:
     """One other run against the first. rows: all figures; chosen: those of the measure asked for; changes: of the agent
     asked for, where both runs have it; common: of the queries shown, the share of the text handed over that is the
-    same; handed: whether there is such text to compare."""
+    same; handed: whether there is such text to compare; changed: table of the experiment to what is said of its
+    settings; apart: why the runs are not to be compared, '' where they are."""
 
     bench: Bench
     same: SameQueries
@@ -199,6 +201,8 @@ class Against:
     changes: Changes | None
     common: dict[int, float]
     handed: bool
+    changed: Sequence[tuple[str, Sequence[str]]]
+    apart: str
     notes: tuple[str, ...]
 
     @property
@@ -208,29 +212,39 @@ class Against:
 
 
 def show(request: Request) -> Response:
-    """The folder of the address against those of `with`; without one against the next that is served."""
-    bench = bench_of(request)
-    benches: Mapping[str, Bench] = request.app.state.benches
-    if len(benches) < 2:
-        return render(request, "compare_alone.html.j2", bench)
-    names = request.query_params.getlist("with") or [next(name for name in benches if name != bench.name)]
-    others = [benches[name] for name in dict.fromkeys(names) if name in benches and name != bench.name]
-    if len(others) < len(set(names)):
+    """The run of the address against those of `with`; without one against the next that is served, if any. Another
+    `run` in the address takes the place of the first, and where both are one there is only what there is to choose."""
+    bench, params = bench_of(request), request.query_params
+    benches: Runs = request.app.state.benches
+    if (first := params.get("run", bench.name)) != bench.name:
+        if first not in benches:
+            raise HTTPException(404)
+        rest = [(name, value) for name, value in params.multi_items() if name != "run"]
+        return RedirectResponse(f"/{first}/compare?{urlencode(rest)}", 303)
+    names = [name for name in params.getlist("with") if name]
+    if "with" not in params:
+        names = [name for name in benches.served if name != bench.name][:1]
+    if any(name not in benches for name in names):
         raise HTTPException(404)
+    others = [benches[name] for name in dict.fromkeys(names) if name != bench.name]
     indexes = []
-    for one in (bench, *others):
+    for one in (bench, *others) if others else ():
         index = request.app.state.keeper.index(one)
         if index is None:
             return waiting(request, bench, one)
         indexes.append(index)
-    given = _context(bench, others, indexes[0], indexes[1:], request)
-    return render(request, "compare.html.j2", bench, others=others, **given)
+    there = benches.there()
+    there += [one for one in (bench, *others) if one not in there]
+    given: dict[str, Any] = {"others": others, "there": there, "parents": benches.parents, "told": told}
+    given |= dict.fromkeys(("measures", "agents", "runs"), ())
+    if others:
+        given |= _context(bench, others, indexes[0], indexes[1:], request)
+    return render(request, "compare.html.j2", bench, **given)
 
 
 def _context(
     bench: Bench, others: Sequence[Bench], first: Index, rest: Sequence[Index], request: Request
 ) -> dict[str, Any]:
-    settings = differing([settings_of(one.workspace) for one in (bench, *others)])
     tables = [moved(first, other) for other in rest]
     measures = list(dict.fromkeys(row.measure.name for table in tables for row in table))
     agents = [agent for agent in first.agents if any(agent in other.agents for other in rest)]
@@ -239,14 +253,13 @@ def _context(
     agent = params["agent"] if params.get("agent") in agents else (agents[0] if agents else "")
     given = params.get("from", "0")
     start = int(given) if given.isdecimal() and len(given) < 10 else 0
-    judged = judged_otherwise(settings)
     runs = [
-        _against(bench, other, (first, index), rows, measure, agent, start, judged)
+        _against(bench, other, (first, index), rows, measure, agent, start)
         for other, index, rows in zip(others, rest, tables, strict=True)
     ]
     address = partial(_address, bench.name, [one.name for one in others], measure=measure, agent=agent)
     return {
-        "settings": _settings_table(settings, [one.name for one in (bench, *others)]),
+        "chosen_runs": runs_table([bench, *others]),
         "runs": runs,
         "measures": measures,
         "measure": measure,
@@ -267,13 +280,6 @@ def _address(first: str, others: Sequence[str], measure: str, agent: str, start:
     """Of this view with another measure, agent, or start of the list."""
     given = [*(("with", name) for name in others), ("measure", measure), ("agent", agent)]
     return f"/{first}/compare?{urlencode([*given, ('from', start)] if start else given)}"
-
-
-def _settings_table(settings: Sequence[Differs], runs: Sequence[str]) -> Table:
-    """The settings that are not the same in all runs."""
-    said = {None: "not there", "null": "not set"}
-    rows = [(row.name, *(said.get(value, value or "") for value in row.values)) for row in settings]
-    return Table("Settings that differ", [Column(name) for name in ("Setting", *runs)], rows)
 
 
 def told_words(row: Moved, n_tested: int) -> Cell:
@@ -322,9 +328,9 @@ def _against(
     measure: str,
     agent: str,
     start: int,
-    judged: bool,
 ) -> Against:
     before, after = indexes
+    settings = differing(settings_of(bench.workspace), settings_of(other.workspace))
     same = same_queries(before, after)
     chosen = tuple(row for row in rows if row.measure.name == measure)
     mine = next((row for row in chosen if row.agent == agent), None)
@@ -342,13 +348,18 @@ def _against(
         changes,
         common_text(before, after, agent, shown, texts),
         some and agent in after.agents,
-        tuple(_notes(before, after, same, rows, judged)),
+        by_table(settings),
+        "" if same.paired else _apart_sentence(same),
+        tuple(_notes(before, after, same, rows, judged_otherwise(settings), (bench, other))),
     )
 
 
-def _notes(before: Index, after: Index, same: SameQueries, rows: Sequence[Moved], judged: bool) -> list[str]:
+def _notes(
+    before: Index, after: Index, same: SameQueries, rows: Sequence[Moved], judged: bool, benches: tuple[Bench, Bench]
+) -> list[str]:
     """What to bear in mind before the figures."""
-    said = [_queries_sentence(same)]
+    said = [_queries_sentence(same)] if same.paired else []
+    said += [f"{one.name}: {early[:1].lower()}{early[1:]}" for one in benches if (early := told(one).early)]
     if judged:
         said.append("What judges was changed too, so a figure may have moved for that alone.")
     for index, other in ((before, after), (after, before)):
@@ -368,14 +379,16 @@ def _queries_sentence(same: SameQueries) -> str:
     n = len(same.before)
     only = f"{same.only_before:,} only in the first run, {same.only_after:,} only in the other"
     reworded = f", of which {same.reworded:,} have the same id and another text" if same.reworded else ""
-    if same.paired:
-        rest = f" ({only}{reworded}: left out)" if same.only_before or same.only_after else ""
-        return f"{n:,} {'query is' if n == 1 else 'queries are'} the same in both and compared one by one{rest}."
-    few = f"Only {n:,} queries are" if n else "No query is"
-    return (
-        f"{few} the same in both ({only}{reworded}), so the figures are those of different queries, each of all of its "
-        "run: a difference may be the queries' as well as the agent's, and takes more to be told from chance."
-    )
+    rest = f" ({only}{reworded}: left out)" if same.only_before or same.only_after else ""
+    return f"{n:,} {'query is' if n == 1 else 'queries are'} the same in both and compared one by one{rest}."
+
+
+def _apart_sentence(same: SameQueries) -> str:
+    """Of runs that are not paired."""
+    n, smaller = len(same.before), len(same.before) + min(same.only_before, same.only_after)
+    few = f"only {n:,} of {smaller:,} queries {'is' if n == 1 else 'are'}" if n else "no query is"
+    reworded = f", and {same.reworded:,} have the same id and another text" if same.reworded else ""
+    return f"The runs are on other test sets and not comparable: {few} the same in both{reworded}."
 
 
 def show_handed(request: Request) -> Response:

@@ -195,6 +195,7 @@ class Labels(View):
     """Labels by people."""
 
     name, title, order = "labels", "Label", 50
+    needs_corpus = True
     routes = (
         ("/labels", show_home, ["GET"]),
         ("/labels/figures", show_figures, ["GET"]),

@@ -107,4 +107,5 @@ class Progress(View):
     """How far a run is."""
 
     name, title, order = "progress", "Run", 60
+    needs_corpus = True
     routes = (("/progress", show, ["GET"]),)

@@ -303,4 +303,5 @@ class TestSetView(View):
     """The test set, and decisions on its questions."""
 
     name, title, order = "test-set", "Test set", 40
+    needs_corpus = True
     routes = (("/test-set", show, ["GET"]), ("/test-set/decide", decide, ["POST"]))

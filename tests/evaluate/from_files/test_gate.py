@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import t as student
 from support.json_lines import records, write_lines
 from support.made_up_results.texts import AGENTS, CRITERIA
-from support.made_up_results.workspace import make_workspace, write_values_again
+from support.made_up_results.workspace import make_workspace, stop_early, write_values_again
 
 from ragassay.cli import main
 from ragassay.errors import InputError
@@ -48,6 +48,15 @@ def test_the_same_run_is_not_worse(runs, capsys):
     assert status(*runs) == 0
     said = capsys.readouterr().out
     assert said.startswith("## ragassay gate: Not worse") and all(agent in said for agent in AGENTS)
+
+
+def test_what_a_run_that_stopped_early_overstates_is_said(runs, capsys):
+    stop_early(runs[1], 40, 80)
+    assert status(*runs) == 0
+    said = (
+        "Of the baseline run: stopped early, with 40 of 80 planned queries: what the leader is ahead by is overstated."
+    )
+    assert said in capsys.readouterr().out and said in sentence(gate(*runs))
 
 
 def test_much_worse_is_worse(runs, capsys):

@@ -29,7 +29,7 @@ from support.made_up_results.texts import (
 from support.results_folder import answer, experiment, game, judgment, results_folder, write_values_of
 
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import write_json
+from ragassay.files import read_json, write_json
 from ragassay.records import Answer, Game, Judgment, Passage, Query, Record, Usage
 
 PASSAGE_WORDS, ANSWER_WORDS, REASON_WORDS = 150, 120, 60
@@ -77,6 +77,15 @@ def make_workspace(
 def write_values_again(run: Path) -> None:
     """`values.jsonl` of a run of `make_workspace`, or of a copy of one, whose records were changed."""
     write_values_of(Workspace(run, run, experiment(WRITERS[0], judge={"criteria": CRITERIA})))
+
+
+def stop_early(run: Path, queries: int, planned: int) -> None:
+    """Make it one that stopped with so many of its planned queries, at the first of two looks."""
+    figures = read_json(run / "results.json")
+    agents, rest = figures["agents"], {"lead": None, "bound": 0.0, "decided": True, "safe": True, "goes_on": False}
+    look = {"plan": "p", "look": 1, "looks": 2, "queries": queries, "planned": planned, "leader": agents[0], **rest}
+    look |= {"told": agents[1:], "untold": []}
+    write_json(run / "results.json", figures | {"stopped_early": True, "looks": [look]})
 
 
 def _lengthen(rng: random.Random, passages: list[Passage], *rows: list[Answer] | list[Judgment] | list[Game]) -> None:

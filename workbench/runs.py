@@ -1,0 +1,224 @@
+"""The runs that can be looked at: those served and those beside them, and what a list says of each."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from urllib.parse import quote
+
+from markupsafe import Markup
+
+from ragassay.errors import InputError
+from ragassay.evaluate.report.page import read_results
+from ragassay.evaluate.report.tables import usage_total
+from ragassay.evaluate.report.wording import MISSING, STOPPED_EARLY, dollars, overstated
+from ragassay.evaluate.results import Results
+from ragassay.experiment.reading import load_experiment
+from ragassay.experiment.settings import CompareSettings, Experiment
+from ragassay.experiment.workspace import Workspace
+from ragassay.records import OWN_SYSTEM
+from ragassay.table import Column, Row, Table
+from ragassay.text import one_line
+
+from .asked import Bench, name_of
+
+MOST = 200
+"""Runs that a list has, the latest."""
+
+_LOOKS_AGAIN_S = 1.0
+_LEFT_BY_A_RUN = ("results.json", "manifests", "queries.jsonl", ".lock")
+
+
+class Runs(Mapping[str, Bench]):
+    """By name: the folders that are served, and the results folders found below the parents of theirs, two deep.
+
+    What a browser sends is a name to be looked up here and never a path. A folder keeps its name while the server runs.
+    """
+
+    def __init__(self, served: Mapping[str, Bench]) -> None:
+        self.served = dict(served)
+        self._known, self._lock, self._looked = dict(served), threading.Lock(), -_LOOKS_AGAIN_S
+
+    def __getitem__(self, name: str) -> Bench:
+        if name not in self._known:
+            self._look()
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def there(self) -> list[Bench]:
+        """Those served and those that are there now, the latest first, at most `MOST`."""
+        self._look()
+        rows = [(told(one).changed, one) for one in list(self._known.values())]
+        gone = {one.name for changed, one in rows if not changed and one.name not in self.served}
+        rows = [(changed, one) for changed, one in rows if one.name not in gone]
+        return [one for _, one in sorted(rows, key=lambda row: (-row[0], row[1].name))][:MOST]
+
+    @property
+    def parents(self) -> list[Path]:
+        """The folders below which runs are looked for."""
+        return list(dict.fromkeys(one.workspace.results.resolve().parent for one in self.served.values()))
+
+    def _look(self) -> None:
+        with self._lock:
+            if time.monotonic() - self._looked < _LOOKS_AGAIN_S:
+                return
+            known = {one.workspace.results.resolve() for one in self._known.values()}
+            new = [folder for folder in _found(self.parents) if folder not in known]
+            corpora = _corpora(self.served.values()) if new else {}
+            for folder in new:
+                name = name_of(folder, self._known)
+                self._known = {**self._known, name: self._bench(name, folder, corpora)}
+            self._looked = time.monotonic()
+
+    def _bench(self, name: str, folder: Path, corpora: Mapping[str, Path]) -> Bench:
+        """With the corpus folder of the name that its figures say, or of its own name; without one where none fits."""
+        other = next(iter(self.served.values())).workspace.experiment
+        settings = other.model_copy(update={"compare": CompareSettings()})
+        alone = Bench(name, Workspace(folder, folder, settings), corpus_known=False)
+        for corpus in (corpora.get(told(alone).corpus), corpora.get(folder.name)):
+            with suppress(InputError):
+                if corpus is not None:
+                    return Bench(name, Workspace(corpus, folder, _experiment(corpus, self.served.values())))
+        return alone
+
+
+def _experiment(corpus: Path, served: Iterable[Bench]) -> Experiment:
+    """Its settings, as they are served where they are."""
+    for one in served:
+        if one.workspace.corpus.resolve() == corpus:
+            return one.workspace.experiment
+    return load_experiment(corpus / "experiment.toml")
+
+
+def _found(parents: Iterable[Path]) -> list[Path]:
+    found: dict[Path, None] = {}
+    for folder in (folder for parent in parents for folder in _below(parent)):
+        found |= dict.fromkeys([folder] if _is_run(folder) else filter(_is_run, _below(folder)))
+    return list(found)
+
+
+def _below(parent: Path) -> list[Path]:
+    """Its folders, sorted; none where it cannot be read."""
+    with suppress(OSError), os.scandir(parent) as entries:
+        return sorted(Path(one.path).resolve() for one in entries if one.is_dir() and not one.name.startswith("."))
+    return []
+
+
+def _is_run(folder: Path) -> bool:
+    with suppress(OSError):
+        return any((folder / name).exists() for name in _LEFT_BY_A_RUN) and not (folder / "experiment.toml").exists()
+    return False
+
+
+def _corpora(served: Iterable[Bench]) -> dict[str, Path]:
+    """By name: the corpus folders served, then those beside them."""
+    own = [one.workspace.corpus.resolve() for one in served]
+    beside = (folder for parent in dict.fromkeys(one.parent for one in own) for folder in _below(parent))
+    found: dict[str, Path] = {}
+    for folder in (*own, *(one for one in beside if (one / "experiment.toml").exists())):
+        found.setdefault(folder.name, folder)
+    return found
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a list says of a run. changed: when, in ns since 1970, 0 where nothing is there. error: why it has no
+    figures, '' where it has; the others are then empty. early: what is overstated where it stopped early."""
+
+    changed: int
+    error: str = ""
+    corpus: str = ""
+    n_queries: int = 0
+    leader: str = ""
+    about: tuple[str, ...] = ()
+    failed: str = MISSING
+    judge_failed: int = 0
+    cost: str = ""
+    early: str = ""
+
+    @property
+    def date(self) -> str:
+        """Of this machine's clock; '' where nothing is there."""
+        return f"{datetime.fromtimestamp(self.changed / 1e9):%Y-%m-%d %H:%M}" if self.changed else ""
+
+
+def told(bench: Bench) -> Told:
+    """Of its `results.json`, read again where that has changed. Raises nothing: what cannot be read is said."""
+    path = bench.workspace.figures
+    try:
+        return _told(path, path.stat().st_mtime_ns)
+    except FileNotFoundError:
+        return Told(_last(path.parent), "no figures yet: the run has not come to compare")
+    except OSError as error:
+        return Told(_last(path.parent), f"cannot be read: {error.strerror}")
+
+
+def _last(folder: Path) -> int:
+    """When a stage, or the folder, was last written."""
+    for place in (folder / "manifests", folder):
+        with suppress(OSError):
+            return place.stat().st_mtime_ns
+    return 0
+
+
+@lru_cache(maxsize=4 * MOST)
+def _told(path: Path, changed_ns: int) -> Told:
+    try:
+        results = read_results(path)
+    except (InputError, OSError) as error:
+        return Told(changed_ns, f"cannot be read: {one_line(error)}")
+    failures, leader = results.failures, results.verdict.leader
+    settled = leader is not None and results.verdict.decided
+    about = [] if settled or leader is None else [f"{one_line(leader)} is ahead"]
+    return Told(
+        changed_ns,
+        corpus=results.corpus,
+        n_queries=results.n_queries,
+        leader=leader if leader is not None and settled else "none: not settled",
+        about=(*about, *([STOPPED_EARLY] if results.stopped_early else ())),
+        failed=MISSING if failures is None else f"{sum(failures.answers.values()):,}",
+        judge_failed=0 if failures is None else failures.judge_passages + failures.judge_answers + failures.judge_games,
+        cost=_cost(results),
+        early=overstated(results),
+    )
+
+
+def _cost(results: Results) -> str:
+    """Of our calls: users' systems say what they cost by themselves."""
+    total = usage_total([row for row in results.usage if not row.model.startswith(OWN_SYSTEM)])
+    if total.cost_usd is None:
+        return "not measured"
+    rest = f", {total.n_unmeasured:,} calls not measured" if total.n_unmeasured else ""
+    return f"{dollars(total.cost_usd)}{rest}"
+
+
+def runs_table(benches: Sequence[Bench]) -> Table:
+    """A row a run, which leads to its first page; one without figures says why, and leads to how far it is."""
+    names = ("Run", "Date", "Corpus", "Queries", "Leader", "Failed", "Cost")
+    rows: list[Row] = []
+    for one in benches:
+        found, title = told(one), one_line(one.title) if one.corpus_known else MISSING
+        view = "decision" if not found.error or not one.corpus_known else "progress"
+        link = Markup('<a href="/{}/{}">{}</a>').format(quote(one.name), view, one.name)
+        corpus = one_line(found.corpus) or title
+        if found.error:
+            rows.append((link, found.date, corpus, "", Markup("<small>{}</small>").format(found.error), "", ""))
+            continue
+        leader = Markup("{}<small>{}</small>").format(one_line(found.leader), ", ".join(found.about))
+        judge = f"judge: {found.judge_failed:,}" if found.judge_failed else ""
+        failed = Markup("{}<small>{}</small>").format(found.failed, judge)
+        rows.append((link, found.date, corpus, f"{found.n_queries:,}", leader, failed, found.cost))
+    numbers = ("Queries", "Failed", "Cost")
+    return Table("Runs", [Column(name, numbers=name in numbers) for name in names], rows)
