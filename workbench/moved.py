@@ -276,25 +276,25 @@ class Differs:
     name: str
     said: tuple[str, ...]
 
-    @property
-    def table(self) -> str:
-        """The part of the experiment that it stands in."""
-        return self.name.partition(".")[0] if "." in self.name else ""
 
-
-def settings_of(workspace: Workspace) -> dict[str, Any]:
-    """Setting to value, from the manifests of the stages that have run; else from `results.json`.
+def changed(before: Workspace, after: Workspace) -> list[Differs]:
+    """Of two runs, from the manifests of their stages, or from `results.json` where either has none.
 
     Documents and prompts are among them, each with its digest, so that changed ones are seen.
-    Where stages ran with several values of a setting, they are one text.
     """
+    recorded = [_settings(one) for one in (before, after)]
+    if not all(recorded):
+        recorded = [dict(_part(_table(one.figures), "settings")) for one in (before, after)]
+    return differing(*recorded)
+
+
+def _settings(workspace: Workspace) -> dict[str, Any]:
+    """Setting to value. Where stages ran with several values of one, they are one text."""
     found: dict[str, list[Any]] = {}
     for path in sorted(workspace.results.glob("manifests/*.json")):
         for name, value in _recorded(path.stem, _table(path)):
             if value not in (values := found.setdefault(name, [])):
                 values.append(value)
-    if not found and workspace.figures.exists():
-        found = {name: [value] for name, value in _part(_table(workspace.figures), "settings").items()}
     return {name: row[0] if len(row) == 1 else " / ".join(map(_words, row)) for name, row in found.items()}
 
 
@@ -309,13 +309,16 @@ def _recorded(stage: str, manifest: Mapping[str, Any]) -> Iterator[tuple[str, An
 
 def differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Differs]:
     """The settings that are not the same in both, by name, each with what it is and was."""
-    rows = []
+    rows, tables = [], [{_table_of(name) for name in side} for side in (before, after)]
     for name in sorted(before.keys() | after.keys()):
         was, now = before.get(name), after.get(name)
         if was == now or not (was or now or (name in before and name in after)):
             continue  # what is recorded of one alone, and empty there, says nothing
-        setting = name.partition(".")[2] or name
-        if name.startswith(("documents.", "prompts.")):
+        table, setting = _table_of(name), name.partition(".")[2] or name
+        alone = [words for side, words in zip(tables, ("other", "first"), strict=True) if table not in side]
+        if table and alone:
+            said = [f"only the {alone[0]} run has any"]
+        elif table in ("documents", "prompts"):
             said = [f"{setting} {'is gone' if now is None else 'is new' if was is None else 'has changed'}"]
         else:
             said = _differs(setting.replace("_", " "), was, now)
@@ -324,11 +327,16 @@ def differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Diffe
 
 
 def by_table(rows: Sequence[Differs]) -> list[tuple[str, list[str]]]:
-    """Table to what is said of its settings."""
-    found: dict[str, list[str]] = {}
+    """Table of the experiment, or '', to what is said of its settings."""
+    found: dict[str, dict[str, None]] = {}
     for row in rows:
-        found.setdefault(row.table, []).extend(row.said)
-    return [(table, said if table not in ("documents", "prompts") else [_some(said)]) for table, said in found.items()]
+        found.setdefault(_table_of(row.name), {}).update(dict.fromkeys(row.said))
+    named = ("documents", "prompts")
+    return [(table, [_some(list(said))] if table in named else list(said)) for table, said in found.items()]
+
+
+def _table_of(name: str) -> str:
+    return name.partition(".")[0] if "." in name else ""
 
 
 def judged_otherwise(rows: Sequence[Differs]) -> bool:
@@ -384,4 +392,6 @@ def _words(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         text = ", ".join(value)
+    if isinstance(value, dict):
+        text = ", ".join(f"{key} {_words(one)}" for key, one in value.items())
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

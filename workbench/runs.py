@@ -19,7 +19,6 @@ from ragassay.errors import InputError
 from ragassay.evaluate.report.page import read_results
 from ragassay.evaluate.report.tables import usage_total
 from ragassay.evaluate.report.wording import MISSING, STOPPED_EARLY, dollars, overstated
-from ragassay.evaluate.results import Results
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.settings import CompareSettings, Experiment
 from ragassay.experiment.workspace import Workspace
@@ -135,7 +134,8 @@ def _corpora(served: Iterable[Bench]) -> dict[str, Path]:
 @dataclass(frozen=True)
 class Told:
     """What a list says of a run. changed: when, in ns since 1970, 0 where nothing is there. error: why it has no
-    figures, '' where it has; the others are then empty. early: what is overstated where it stopped early."""
+    figures, '' where it has; the others are then empty. unmeasured: calls that are not in the cost. early: what is
+    overstated where it stopped early."""
 
     changed: int
     error: str = ""
@@ -146,6 +146,7 @@ class Told:
     failed: str = MISSING
     judge_failed: int = 0
     cost: str = ""
+    unmeasured: int = 0
     early: str = ""
 
     @property
@@ -180,6 +181,7 @@ def _told(path: Path, changed_ns: int) -> Told:
     except (InputError, OSError) as error:
         return Told(changed_ns, f"cannot be read: {one_line(error)}")
     failures, leader = results.failures, results.verdict.leader
+    used = usage_total([row for row in results.usage if not row.model.startswith(OWN_SYSTEM)])  # ours alone
     settled = leader is not None and results.verdict.decided
     about = [] if settled or leader is None else [f"{one_line(leader)} is ahead"]
     return Told(
@@ -190,18 +192,10 @@ def _told(path: Path, changed_ns: int) -> Told:
         about=(*about, *([STOPPED_EARLY] if results.stopped_early else ())),
         failed=MISSING if failures is None else f"{sum(failures.answers.values()):,}",
         judge_failed=0 if failures is None else failures.judge_passages + failures.judge_answers + failures.judge_games,
-        cost=_cost(results),
+        cost="not measured" if used.cost_usd is None else dollars(used.cost_usd),
+        unmeasured=0 if used.cost_usd is None else used.n_unmeasured,
         early=overstated(results),
     )
-
-
-def _cost(results: Results) -> str:
-    """Of our calls: users' systems say what they cost by themselves."""
-    total = usage_total([row for row in results.usage if not row.model.startswith(OWN_SYSTEM)])
-    if total.cost_usd is None:
-        return "not measured"
-    rest = f", {total.n_unmeasured:,} calls not measured" if total.n_unmeasured else ""
-    return f"{dollars(total.cost_usd)}{rest}"
 
 
 def runs_table(benches: Sequence[Bench]) -> Table:
@@ -216,9 +210,12 @@ def runs_table(benches: Sequence[Bench]) -> Table:
         if found.error:
             rows.append((link, found.date, corpus, "", Markup("<small>{}</small>").format(found.error), "", ""))
             continue
-        leader = Markup("{}<small>{}</small>").format(one_line(found.leader), ", ".join(found.about))
-        judge = f"judge: {found.judge_failed:,}" if found.judge_failed else ""
-        failed = Markup("{}<small>{}</small>").format(found.failed, judge)
-        rows.append((link, found.date, corpus, f"{found.n_queries:,}", leader, failed, found.cost))
+        small = (
+            (one_line(found.leader), ", ".join(found.about)),
+            (found.failed, f"judge: {found.judge_failed:,}" if found.judge_failed else ""),
+            (found.cost, f"{found.unmeasured:,} calls not measured" if found.unmeasured else ""),
+        )
+        told_of = (Markup("{}<small>{}</small>").format(*row) if row[1] else row[0] for row in small)
+        rows.append((link, found.date, corpus, f"{found.n_queries:,}", *told_of))
     numbers = ("Queries", "Failed", "Cost")
     return Table("Runs", [Column(name, numbers=name in numbers) for name in names], rows)

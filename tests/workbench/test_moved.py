@@ -20,7 +20,7 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import write_json
 from ragassay.workbench.index.build import build
 from ragassay.workbench.index.read import Index
-from ragassay.workbench.moved import by_table, changes_of, differing, judged_otherwise, moved, same_queries, settings_of
+from ragassay.workbench.moved import by_table, changed, changes_of, judged_otherwise, moved, same_queries
 from ragassay.workbench.views.compare import SameTexts, handed_over, overlap
 
 SPANS = st.lists(
@@ -145,7 +145,7 @@ def test_settings_documents_and_prompts_that_differ_are_said_in_words(runs: tupl
         write_json(workspace.results / "manifests" / "ingest.json", {"settings": settings, "inputs": documents})
         judge = {"settings": {}, "inputs": {"pointwise.md": f"{number}def", "queries.jsonl": f"{number}"}}
         write_json(workspace.results / "manifests" / "judge.json", judge)
-    rows = differing(*map(settings_of, runs))
+    rows = changed(*runs)
     assert dict(by_table(rows)) == {
         "compare": ["matters P@5: 1, was 0"],
         "documents": ["a.pdf has changed, b.pdf is new, c.pdf is gone"],
@@ -153,4 +153,4 @@ def test_settings_documents_and_prompts_that_differ_are_said_in_words(runs: tupl
         "prompts": ["judge/pointwise.md has changed"],
         "retrieval": ["rerank: not set, was bge", "retrievers: 2 more (c, d), 1 fewer (b)", "retrievers a k: 9, was 5"],
     }
-    assert judged_otherwise(rows) and not judged_otherwise([row for row in rows if row.table != "prompts"])
+    assert judged_otherwise(rows) and not judged_otherwise([row for row in rows if not row.name.startswith("prompts")])

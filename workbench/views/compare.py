@@ -38,12 +38,11 @@ from ..moved import (
     Moved,
     SameQueries,
     by_table,
+    changed,
     changes_of,
-    differing,
     judged_otherwise,
     moved,
     same_queries,
-    settings_of,
 )
 from ..runs import Runs, runs_table, told
 from . import View
@@ -236,7 +235,7 @@ def show(request: Request) -> Response:
     there = benches.there()
     there += [one for one in (bench, *others) if one not in there]
     given: dict[str, Any] = {"others": others, "there": there, "parents": benches.parents, "told": told}
-    given |= dict.fromkeys(("measures", "agents", "runs"), ())
+    given |= dict.fromkeys(("measures", "agents", "runs"), ()) | {"same": bool(names)}
     if others:
         given |= _context(bench, others, indexes[0], indexes[1:], request)
     return render(request, "compare.html.j2", bench, **given)
@@ -330,7 +329,7 @@ def _against(
     start: int,
 ) -> Against:
     before, after = indexes
-    settings = differing(settings_of(bench.workspace), settings_of(other.workspace))
+    settings = changed(bench.workspace, other.workspace)
     same = same_queries(before, after)
     chosen = tuple(row for row in rows if row.measure.name == measure)
     mine = next((row for row in chosen if row.agent == agent), None)
@@ -358,8 +357,10 @@ def _notes(
     before: Index, after: Index, same: SameQueries, rows: Sequence[Moved], judged: bool, benches: tuple[Bench, Bench]
 ) -> list[str]:
     """What to bear in mind before the figures."""
-    said = [_queries_sentence(same)] if same.paired else []
-    said += [f"{one.name}: {early[:1].lower()}{early[1:]}" for one in benches if (early := told(one).early)]
+    early = [f"{one.name}: {said[:1].lower()}{said[1:]}" for one in benches if (said := told(one).early)]
+    if not same.paired:
+        return early
+    said = [_queries_sentence(same), *early]
     if judged:
         said.append("What judges was changed too, so a figure may have moved for that alone.")
     for index, other in ((before, after), (after, before)):
