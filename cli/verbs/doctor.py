@@ -49,7 +49,7 @@ EXTRAS = {
     "ray": ("ray",),
     "remote": ("fsspec", "s3fs"),
     "pandas": ("pandas",),
-    "mlflow": ("mlflow",),
+    "mlflow": ("mlflow", "sqlalchemy", "alembic", "pandas"),
 }
 """The modules that show whether an extra is installed."""
 

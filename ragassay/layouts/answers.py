@@ -94,6 +94,10 @@ class Layout:
             return self.columns[name].field
         return "answer" if name in self.whole else None
 
+    def notes(self, rows: Sequence[Row]) -> Sequence[str]:
+        """What whoever gave the file should know of how it is read."""
+        return ()
+
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """The answers in the rows. Raises InputError that names the line and the column."""
         return [self._given(row, path) for row in rows]
@@ -138,12 +142,13 @@ def layouts() -> dict[str, Layout]:
 
 @dataclass(frozen=True)
 class GivenAnswers:
-    """The answers of a file. columns: each column to the field that it becomes, None where it becomes none."""
+    """The answers of a file, and notes on how it was read. columns: each to the field that it becomes, None of none."""
 
     path: Path
     layout: str
     answers: tuple[Given, ...]
     columns: dict[str, str | None]
+    notes: tuple[str, ...] = ()
 
     @property
     def agent(self) -> str:
@@ -156,13 +161,14 @@ class GivenAnswers:
         return bool({"answer", "error"} & set(self.columns.values()))
 
     def unused(self, fields: Collection[str] = FIELDS) -> list[str]:
-        """A sentence on the columns that become none of `fields`; empty where all are used."""
+        """The notes, and a sentence on the columns that become none of `fields`; empty where all are used."""
         left = [plain(name) for name, field in self.columns.items() if field not in fields]
+        notes = [f"{plain(str(self.path))}: {note}" for note in self.notes]
         if not left:
-            return []
+            return notes
         more = [f"{len(left) - 8} more"] if len(left) > 8 else []
         names = listed([*left[:8], *more])
-        return [f"{plain(str(self.path))}: read as {self.layout}; not used: {names}"]
+        return [*notes, f"{plain(str(self.path))}: read as {self.layout}; not used: {names}"]
 
 
 def read_given(path: Path, layout: str | None = None) -> GivenAnswers:
@@ -188,9 +194,8 @@ def read_given(path: Path, layout: str | None = None) -> GivenAnswers:
         raise InputError(
             f"has the columns {_names(columns)}", file=path, line=1 if table else rows[0].line, remedy=remedy
         )
-    return GivenAnswers(
-        path, found.name, tuple(found.read(rows, path)), {name: found.field_of(name) for name in columns}
-    )
+    read, fields = tuple(found.read(rows, path)), {name: found.field_of(name) for name in columns}
+    return GivenAnswers(path, found.name, read, fields, tuple(found.notes(rows)))
 
 
 def _names(columns: Sequence[str]) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
 from ..errors import InputError
 from .answers import Column, Columns, Layout, Whole
-from .cells import Row, as_list, contexts, number, said, text, texts, unpacked
+from .cells import Context, Row, as_list, contexts, number, said, text, texts, unpacked
 from .traces import MlflowTraces
 
 
@@ -67,10 +67,27 @@ class AgentEvaluation(Layout):
     foreign_ids = True
 
 
+_MARK = "|"
+"""What DeepEval writes between the passages of a cell, whatever these hold (`deepeval.constants.DELIMITER`, 4.3.1)."""
+
+
+def _divided(value: Any) -> list[Context]:
+    """Passages, of a text as DeepEval divides it.
+
+    Raises ValueError for a mark that stands in a passage, as far as that shows: beside white space, or another mark.
+    """
+    if not isinstance(value, str) or _MARK not in value or as_list(value) != [value]:
+        return contexts(value)
+    pieces = value.split(_MARK)
+    if any(piece != piece.strip() or not piece for piece in pieces):
+        raise ValueError(f"has a passage with “{_MARK}” in it, which DeepEval divides passages by; save it as .json")
+    return contexts(pieces)
+
+
 class DeepEval(Layout):
     """DeepEval's test cases, and data sets that `EvaluationDataset.save_as` writes.
 
-    https://deepeval.com/docs/evaluation-test-cases (LLMTestCase).
+    https://deepeval.com/docs/evaluation-test-cases (LLMTestCase). Its CSV and JSON Lines have all passages in one text.
     """
 
     name = "deepeval"
@@ -83,15 +100,23 @@ class DeepEval(Layout):
         "input": Column("query", text),
         "actual_output": Column("answer", text),
         "actualOutput": Column("answer", text),
-        "retrieval_context": Column("contexts", contexts),
-        "retrievalContext": Column("contexts", contexts),
+        "retrieval_context": Column("contexts", _divided),
+        "retrievalContext": Column("contexts", _divided),
         "expected_output": Column("expected_response", text),
         "expectedOutput": Column("expected_response", text),
-        "context": Column("reference_contexts", contexts),
+        "context": Column("reference_contexts", _divided),
         "completion_time": Column("latency_s", number),
         "completionTime": Column("latency_s", number),
         "agent": Column("agent", text),
     }
+
+    def notes(self, rows: Sequence[Row]) -> Sequence[str]:
+        """How many texts were divided into passages."""
+        names = [name for name, column in self.columns.items() if column.read is _divided]
+        cells = [cell for row in rows for name in names if isinstance(cell := row.fields.get(name), str)]
+        n = sum(len(_divided(cell)) > 1 for cell in cells)
+        said = f"{n} cells were divided by “{_MARK}”, which DeepEval writes between passages, whatever is in them"
+        return (f"{said}: save as .json where one has it",) if n else ()
 
 
 def _ids(value: Any) -> list[str]:

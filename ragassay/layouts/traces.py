@@ -16,6 +16,8 @@ from .cells import Row, contexts, said, unpacked
 
 OUR_ID = "ragassay_query_id"
 """In the metadata of what we write: the query's id, for which traces and data sets of others have no place."""
+NO_LATENCY = "ragassay_latency_not_measured"
+"""Beside it, where a span ends as it began since nobody measured how long it took: Phoenix takes only what ends."""
 
 
 @dataclass(frozen=True)
@@ -158,13 +160,21 @@ def _openinference_spans(rows: Sequence[Row], path: Path) -> Iterator[Span]:
             documents=_at(attributes, "retrieval", "documents"),
             query_id=our_id(attributes.get("metadata")),
             error=str(message or "the trace failed") if failed else None,
-            seconds=seconds_between(span.get("start_time"), span.get("end_time")),
+            seconds=None if _unmeasured(attributes.get("metadata")) else _seconds(span),
             usage={
                 "input_tokens": _at(attributes, "llm", "token_count", "prompt"),
                 "output_tokens": _at(attributes, "llm", "token_count", "completion"),
                 "cost_usd": _at(attributes, "llm", "cost", "total"),
             },
         )
+
+
+def _unmeasured(metadata: Any) -> bool:
+    return _at(unpacked(metadata), NO_LATENCY) is True
+
+
+def _seconds(span: Mapping[str, Any]) -> float | None:
+    return seconds_between(span.get("start_time"), span.get("end_time"))
 
 
 def nested(flat: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -22,7 +22,7 @@ from uuid import UUID, uuid5
 from ragassay.errors import InputError, MissingExtra
 from ragassay.files import digest_bytes, json_line, read_json, write_text
 from ragassay.layouts.cells import unpacked
-from ragassay.layouts.traces import OUR_ID
+from ragassay.layouts.traces import NO_LATENCY, OUR_ID
 from ragassay.records import Answer, Passage, Query
 from ragassay.text import plain
 
@@ -211,7 +211,8 @@ def _source(passage: Passage, name: str) -> dict[str, str]:
 
 def _spans(trace: Trace) -> Iterator[dict[str, Any]]:
     answer, asked = trace.answer, _value("input", "query", trace.query.text)
-    top = {"metadata": json.dumps({OUR_ID: trace.query.id}, ensure_ascii=False), **asked}
+    told = {OUR_ID: trace.query.id, **({} if trace.end else {NO_LATENCY: True})}
+    top = {"metadata": json.dumps(told, ensure_ascii=False), **asked}
     top |= {} if answer.answer is None else _value("output", "answer", answer.answer)
     yield _span(trace, answer.agent, "CHAIN", top)
     if trace.passages:
@@ -244,7 +245,7 @@ def _span(trace: Trace, name: str, kind: str, attributes: Mapping[str, Any]) -> 
         "context": {"trace_id": trace.id("trace", 32), "span_id": trace.id(kind, 16)},
         "parent_id": None if top else trace.id("CHAIN", 16),
         "start_time": _BEGIN.isoformat(),
-        "end_time": trace.end.isoformat() if top and trace.end else None,
+        "end_time": (trace.end if top and trace.end else _BEGIN).isoformat(),
         **{"status_code": "ERROR" if failed else "OK", "status_message": trace.answer.error or "" if top else ""},
         "attributes": {"openinference.span.kind": kind, **attributes},
         "events": [],
@@ -306,89 +307,97 @@ _NOT_IN_A_NAME = re.compile(r"[^\w\-. /]+", re.ASCII)
 _ARTIFACTS = ("results.json", "report.html", "validity.html")
 
 
-def mlflow_metrics(figures: Any) -> tuple[dict[str, float], list[str]]:
-    """(name to number, names of figures without a value) of everything in results.json that is a figure.
+def mlflow_metrics(results: Mapping[str, Any]) -> tuple[dict[str, dict[str, float]], int]:
+    """(agent to name to number, how many figures have no value) of what results.json has of each agent by itself.
 
-    Names are the path to it and one of PARTS, divided by slashes, with underscores for what MLflow takes in no name; a
-    second figure that this makes one of the same name has a number behind it. A value that is missing is no metric.
+    A figure's value is a metric of its own name, its other `PARTS` are below `detail/`. MLflow's names have underscores
+    for what it takes in none; a second figure that this makes one of the same name has a number behind it.
     """
-    made: dict[str, float] = {}
-    missing: list[str] = []
-    taken: dict[str, int] = {}
-    for path, figure in _figures(figures, ()):
-        name = "/".join(_NOT_IN_A_NAME.sub("_", part).strip("/") or "_" for part in path)
-        taken[name] = taken.get(name, 0) + 1
-        name = name if taken[name] == 1 else f"{name}.{taken[name]}"
-        if figure.get("value") is None:
-            missing.append(name)
-        for part in PARTS:
-            value = figure.get(part)
-            if isinstance(value, int | float) and math.isfinite(value):
-                made[f"{name}/{part}"] = float(value)
+    made: dict[str, dict[str, float]] = {agent: {} for agent in results.get("agents", ())}
+    missing = 0
+    for agent, metrics in made.items():
+        taken: dict[str, int] = {}
+        for key, figure in _of_agent(results, agent):
+            name = _NOT_IN_A_NAME.sub("_", key).strip("/_") or "_"
+            taken[name] = taken.get(name, 0) + 1
+            name = name if taken[name] == 1 else f"{name}.{taken[name]}"
+            missing += figure.get("value") is None
+            for part in PARTS:
+                number = figure.get(part)
+                if isinstance(number, int | float) and math.isfinite(number):
+                    metrics[name if part == "value" else f"detail/{name}.{part}"] = float(number)
     return made, missing
 
 
-def write_mlflow_run(collection: Collection, results: Path, folder: Path) -> list[str]:
-    """Write a run into the file store `folder`: the figures of a results folder as metrics, tables of answers and
-    games, and the report; sentences on what it cannot hold.
+def _of_agent(results: Mapping[str, Any], agent: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """(name, figure) of the sections that have a figure of each agent, or one of each agent by measure."""
+    for section in ("points", "win_rate", "bradley_terry", "elo"):
+        if isinstance(figure := results.get(section, {}).get(agent), Mapping):
+            yield section, figure
+    for section in ("retrieval", "pointwise", "evaluations", "answers"):
+        yield from results.get(section, {}).get(agent, {}).items()
 
-    Raises MissingExtra without the package mlflow, and InputError for a folder without results.json.
+
+def write_mlflow_run(collection: Collection, results: Path, folder: Path) -> list[str]:
+    """Write a run into `folder` (mlflow.db, a SQLite store, and its artifacts): of each agent a run below it with its
+    figures as metrics and its answers, the report and a table of games; sentences on what it cannot hold.
+
+    Raises MissingExtra without what MLflow's store needs, and InputError for a folder without results.json.
     """
     if not (results / "results.json").is_file():
         remedy = "name a results folder that `ragassay compare` has finished"
         raise InputError("has no results.json", file=results, remedy=remedy)
     found, missing = mlflow_metrics(read_json(results / "results.json"))
-    os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     try:
+        import alembic  # noqa: F401 - MLflow says of neither that it is missing
+        import pandas  # noqa: F401
         from mlflow import MlflowClient
         from mlflow.entities import Metric, Param
         from mlflow.exceptions import MlflowException
     except ImportError:
         raise MissingExtra("an export to MLflow", "mlflow") from None
+    place = folder.resolve()
+    place.mkdir(parents=True, exist_ok=True)
     try:
-        _log_run(MlflowClient(tracking_uri=folder.resolve().as_uri()), found, Metric, Param, collection, results)
+        client = MlflowClient(tracking_uri=f"sqlite:///{place / 'mlflow.db'}")
+        name = results.resolve().name or "ragassay"
+        experiment = client.create_experiment(name, artifact_location=(place / "artifacts").as_uri())
+        _log_run(client, experiment, found, Metric, Param, collection, results)
     except MlflowException as error:
         raise InputError(f"MLflow does not take it ({plain(str(error))})", file=results) from None
-    return [f"figures without a value are no metrics: {len(missing)} left out"] if missing else []
+    return [f"figures without a value are no metrics: {missing} left out"] if missing else []
 
 
 def _log_run(
-    client: Any, found: Mapping[str, float], metric: Any, param: Any, collection: Collection, results: Path
+    client: Any,
+    experiment: str,
+    found: Mapping[str, Mapping[str, float]],
+    metric: Any,
+    param: Any,
+    collection: Collection,
+    results: Path,
 ) -> None:
-    experiment = client.create_experiment(results.resolve().name or "ragassay")
-    run = client.create_run(experiment, tags={"mlflow.source.name": "ragassay"}).info.run_id
-    rows = [metric(name, value, 0, 0) for name, value in found.items()]
-    for start in range(0, len(rows), 500):
-        client.log_batch(run, metrics=rows[start : start + 500])
-    params = {f"n_{name}": str(n) for name, n in collection.counts().items()}
-    client.log_batch(run, params=[param(name, value) for name, value in params.items()])
-    _log_artifacts(client, run, collection, results)
-    client.set_terminated(run)
-
-
-def _log_artifacts(client: Any, run: str, collection: Collection, results: Path) -> None:
+    source = {"mlflow.source.name": "ragassay"}
+    whole = client.create_run(experiment, run_name=results.resolve().name, tags=source).info.run_id
+    params = [param(f"n_{name}", str(n)) for name, n in collection.counts().items()]
+    client.log_batch(whole, params=params)
     for name in _ARTIFACTS:
         if (results / name).is_file():
-            client.log_artifact(run, str(results / name))
-    tables = {
-        "answers": [answer.dump() for rows in collection.answers.values() for answer in rows.values()],
-        "games": [game.dump() for game in collection.games],
-    }
-    for name, rows in tables.items():
-        if rows:
-            columns = list(dict.fromkeys(column for row in rows for column in row))
-            data = [[row.get(column) for column in columns] for row in rows]
-            client.log_dict(run, {"columns": columns, "data": data}, f"{name}.json")
+            client.log_artifact(whole, str(results / name))
+    _log_table(client, whole, "games.json", [game.dump() for game in collection.games])
+    for agent in dict.fromkeys((*found, *collection.answers)):
+        tags = {**source, "mlflow.parentRunId": whole}
+        run = client.create_run(experiment, run_name=agent, tags=tags).info.run_id
+        client.log_batch(run, metrics=[metric(name, value, 0, 0) for name, value in found.get(agent, {}).items()])
+        asked = collection.queries
+        rows = [{"query": asked[id].text, **one.dump()} for id, one in collection.answers.get(agent, {}).items()]
+        _log_table(client, run, "answers.json", rows)
+        client.set_terminated(run)
+    client.set_terminated(whole)
 
 
-def _figures(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
-    if isinstance(value, Mapping):
-        if {"value", "n", "n_failed"} <= value.keys():
-            yield path, value
-            return
-        for name, inner in value.items():
-            yield from _figures(inner, (*path, str(name)))
-    elif isinstance(value, list):
-        for number, inner in enumerate(value, 1):
-            yield from _figures(inner, (*path, str(number)))
+def _log_table(client: Any, run: str, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    if rows:
+        columns = dict.fromkeys(column for row in rows for column in row)
+        client.log_table(run, {column: [row.get(column) for row in rows] for column in columns}, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -347,3 +348,29 @@ def test_a_layout_that_nobody_brings_is_said_with_those_that_are_there(plugin, t
         InputError, match=r"another 1\.0 and ragassay-example 1\.0 each bring a layout named 'helpdesk'"
     ):
         read_given(path, "helpdesk")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_deepeval_s_passages_are_divided_as_it_joins_them(tmp_path: Path, suffix: str):
+    """The files are those that EvaluationDataset.save_as of deepeval 4.3.1 writes."""
+    row = {"input": "How?", "actual_output": "So.", "retrieval_context": "first, one|second\nlines|third"}
+    path = tmp_path / f"cases{suffix}"
+    if suffix == ".csv":
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, row)
+            writer.writeheader()
+            writer.writerow(row)
+    else:
+        path.write_text(json.dumps(row) + "\n")
+    found = read_given(path)
+    (given,) = found.answers
+    assert [one["text"] for one in given.fields["contexts"]] == ["first, one", "second\nlines", "third"]
+    assert "1 cells were divided by" in found.unused()[0]
+
+
+@pytest.mark.parametrize("cell", ["| a | b |", "either this | or that", "a||b"])
+def test_a_mark_in_a_passage_of_deepeval_s_is_refused_with_the_line(tmp_path: Path, cell: str):
+    path = tmp_path / "cases.jsonl"
+    path.write_text(json.dumps({"input": "How?", "actual_output": "So.", "retrieval_context": cell}) + "\n")
+    with pytest.raises(InputError, match=r"cases.jsonl:1: 'retrieval_context' has a passage with “\|” in it"):
+        read_given(path)

@@ -87,22 +87,26 @@ def test_an_id_with_white_space_is_refused_where_the_format_has_none(tmp_path: P
 
 
 FIGURES = {
+    "agents": ["a", "b"],
     "retrieval": {"a": {"RR(rel=2)@5": {"value": 0.5, "n": 3, "n_failed": 1, "ci_low": 0.1, "ci_high": 0.9}}},
     "elo": {"a": {"value": None, "n": 0, "n_failed": 2, "ci_low": None, "ci_high": None}},
 }
 
 
-def test_figures_become_metrics_and_a_missing_value_none():
+def test_figures_become_metrics_of_their_agent_and_a_missing_value_none():
     found, missing = mlflow_metrics(FIGURES)
-    assert found == {
-        **{f"retrieval/a/RR_rel_2_5/{part}": value for part, value in FIGURES["retrieval"]["a"]["RR(rel=2)@5"].items()},
-        **{"elo/a/n": 0.0, "elo/a/n_failed": 2.0},
+    details = {"n": 3.0, "n_failed": 1.0, "ci_low": 0.1, "ci_high": 0.9}
+    assert found["a"] == {
+        **{"RR_rel_2_5": 0.5, "detail/elo.n": 0.0, "detail/elo.n_failed": 2.0},
+        **{f"detail/RR_rel_2_5.{part}": value for part, value in details.items()},
     }
-    assert missing == ["elo/a"]
+    assert found["b"] == {} and missing == 1
 
 
-def test_a_run_of_mlflow_holds_metrics_tables_and_the_report(tmp_path: Path):
-    from mlflow import MlflowClient
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_mlflow_opens_the_store_its_tables_and_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    import mlflow
 
     results, store = tmp_path / "mine", tmp_path / "store"
     results.mkdir()
@@ -110,16 +114,21 @@ def test_a_run_of_mlflow_holds_metrics_tables_and_the_report(tmp_path: Path):
     (results / "report.html").write_text("<p>")
     answers = {"a": {"q": Answer(query_id="q", agent="a", answer="So.")}}
     said = write_mlflow_run(Collection({"q": Query(id="q", text="How?")}, answers=answers), results, store)
-    client = MlflowClient(tracking_uri=store.as_uri())
-    experiment = client.get_experiment_by_name("mine")
-    run = client.search_runs([experiment.experiment_id])[0]
-    assert run.data.metrics["retrieval/a/RR_rel_2_5/value"] == 0.5 and "elo/a/value" not in run.data.metrics
-    assert run.data.params["n_answers"] == "1"
-    assert {one.path for one in client.list_artifacts(run.info.run_id)} == {
-        "answers.json",
-        "report.html",
-        "results.json",
-    }
+    before = mlflow.get_tracking_uri()
+    mlflow.set_tracking_uri(f"sqlite:///{store / 'mlflow.db'}")
+    try:
+        client = mlflow.MlflowClient()
+        experiment = client.get_experiment_by_name("mine")
+        runs = {run.info.run_name: run for run in client.search_runs([experiment.experiment_id])}
+        table = client.load_table(experiment.experiment_id, "answers.json")
+    finally:
+        mlflow.set_tracking_uri(before)
+    assert set(runs) == {"mine", "a", "b"} and all(run.info.status == "FINISHED" for run in runs.values())
+    assert runs["a"].data.tags["mlflow.parentRunId"] == runs["mine"].info.run_id
+    assert runs["a"].data.metrics["RR_rel_2_5"] == 0.5 and "elo" not in runs["a"].data.metrics
+    assert runs["mine"].data.params["n_answers"] == "1"
+    assert {one.path for one in client.list_artifacts(runs["mine"].info.run_id)} == {"report.html", "results.json"}
+    assert table[["query", "answer"]].to_numpy().tolist() == [["How?", "So."]]
     assert said == ["figures without a value are no metrics: 1 left out"]
 
 
