@@ -11,10 +11,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragassay.evaluate.agreement.agree import SCALE, WINNERS, agree, whole
-from ragassay.evaluate.agreement.label_tables import Ratings
-from ragassay.evaluate.agreement.several_judges import among_people
-from ragassay.evaluate.compare import corrected_so_far
 from ragassay.evaluate.human_labels.frame import Kind as Kind_of_people_say
 from ragassay.evaluate.human_labels.sheet import (
     Drawn,
@@ -267,6 +263,9 @@ def stamp_of(workspace: Workspace) -> str:
 
 def people_say(workspace: Workspace) -> PeopleSay:
     """Read all of it and work it out: seconds. Raises InputError."""
+    from ragassay.evaluate.agreement.several_judges import among_people
+    from ragassay.evaluate.compare import corrected_so_far
+
     labels = read_labels(workspace.own_labels) if workspace.own_labels.exists() else ()
     if len({label.who for label in labels}) < 2:
         return PeopleSay(corrected_so_far(workspace), (), ())
@@ -286,6 +285,9 @@ def draw(
 
 
 def _kappas(labels: Sequence[Label], clusters: Clusters) -> list[Kappa]:
+    from ragassay.evaluate.agreement.agree import SCALE, WINNERS, agree, whole
+    from ragassay.evaluate.agreement.label_tables import Ratings
+
     found = []
     for criterion in sorted({label.criterion for label in labels}):
         said: dict[str, dict[tuple[str, str, str], float]] = {}

@@ -24,7 +24,6 @@ from ragassay.evaluate.statistics.ladder import FEWEST_SECTIONS
 from ragassay.evaluate.statistics.paired import alike, figures, paired
 from ragassay.evaluate.statistics.paired_comparison import pair_verdict
 from ragassay.evaluate.statistics.resamples import holm, rounded
-from ragassay.evaluate.validity.questions import group_difference
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_json
 from ragassay.records import Figure
@@ -209,6 +208,8 @@ def _means(
 
 def _apart(before: Index, after: Index, measure: Measure, agents: Sequence[str]) -> Iterator[Moved]:
     """Two groups of queries, those of a section in both runs kept together."""
+    from ragassay.evaluate.validity.questions import group_difference
+
     for agent in agents:
         sides = [_side(index, measure, agent) for index in (before, after)]
         (one, _, failed), (other, _, missing) = sides

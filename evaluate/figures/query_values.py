@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isinf
 
@@ -170,11 +170,6 @@ def figures(values: ByAgent, draws: Resamples, highest: float = 1.0) -> Figures:
         agent: {name: draws.figure(row, (0.0, highest)) for name, row in named.items()}
         for agent, named in values.items()
     }
-
-
-def highest(measure: str, criteria: Collection[str]) -> float:
-    """The best value of a measure: of a pointwise criterion its best label, of all else 1. The worst is 0."""
-    return HIGHEST if measure in criteria else 1.0
 
 
 def label_counts(judgments: Iterable[Judgment]) -> dict[str, int]:

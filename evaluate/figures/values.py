@@ -8,21 +8,24 @@ may be millions), so lines are put together from parts that are made once, and r
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import inf, isfinite, isinf
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragassay.errors import InputError
 from ragassay.files import naming, write_parts
 from ragassay.text import plain
 
 from ..inputs.clusters import Clusters
+from ..inputs.labels import HIGHEST
 from ..results import Results
 from ..statistics.clustered import ByAgent, Values
-from .query_values import ComparedMeasure, highest
+
+if TYPE_CHECKING:
+    from .query_values import ComparedMeasure
 
 FIELDS = ("query_id", "agent", "measure", "value", "error", "cluster")
 
@@ -72,6 +75,11 @@ def all_measures(retrieval: ByAgent, compared: Mapping[str, ComparedMeasure]) ->
     for name in dict.fromkeys(name for row in retrieval.values() for name in row):
         found.setdefault(name, {agent: row[name] for agent, row in retrieval.items() if name in row})
     return found
+
+
+def highest(measure: str, criteria: Collection[str]) -> float:
+    """The best value of a measure: of a pointwise criterion its best label, of all else 1. The worst is 0."""
+    return HIGHEST if measure in criteria else 1.0
 
 
 def scale_of(measure: str, results: Results) -> Scale:

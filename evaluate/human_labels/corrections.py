@@ -23,7 +23,7 @@ import numpy as np
 from ragassay.experiment.workspace import Workspace
 from ragassay.records import Figure
 
-from ..figures.query_values import highest
+from ..figures.values import highest
 from ..inputs.clusters import Clusters
 from ..inputs.findings import Findings
 from ..inputs.labels import GAME, WON, Key, Label, by_item, read_labels

@@ -54,12 +54,12 @@ def degrees_of_freedom(counts: Floats) -> Floats:
 @lru_cache(maxsize=4096)
 def _of_sizes(sizes: bytes) -> float:
     """Of the sizes of clusters, sorted floats."""
-    from scipy.special import stdtridf
-
     size, often = np.unique(np.frombuffer(sizes), return_counts=True)
     textbook = float(often.sum() - 1)
     if len(size) < 2:
         return textbook if textbook > 0 else np.nan
+    from scipy.special import stdtridf
+
     beyond = _beyond(size, often.astype(np.float64))
     quantile = beyond(_root(lambda at: float(np.log(beyond(at)[0] / BEYOND)), 0.0))[1]
     found = float(stdtridf(1 - BEYOND / 2, quantile))

@@ -6,6 +6,7 @@ Files that are not there yet leave their tables empty, so that a run under way c
 
 from __future__ import annotations
 
+import gc
 import json
 import multiprocessing
 import os
@@ -21,7 +22,7 @@ from itertools import chain
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -36,9 +37,11 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import digest_json, read_records
 from ragassay.records import Answer, Assessment, Game, Judgment, Passage, Query, RankedList, Record, own_failures
 
-from ..asked import Bench
 from ..kept import Kept
 from .read import Index
+
+if TYPE_CHECKING:
+    from ..asked import Bench
 
 R = TypeVar("R", bound=Record)
 
@@ -274,6 +277,7 @@ class _Making:
 
 def _make(says: Connection, workspace: Workspace, path: Path) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of the terminal; ours is ended by us
+    gc.disable()  # records are in no circles, and looking through them for some takes a quarter of the time
     try:
         build(workspace, path)
     except Exception as error:  # noqa: BLE001 - whatever it is, the page says it
