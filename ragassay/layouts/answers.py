@@ -5,8 +5,9 @@ A layout is a class of a module of this folder, or another package's by the entr
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -47,11 +48,15 @@ class Column:
 
 @dataclass(frozen=True)
 class Given:
-    """One answer in a file: where it stands, our `FIELDS`, and whether its query_id is another tool's own."""
+    """One answer in a file: where it stands, our `FIELDS`, and whether its query_id is another tool's own.
+
+    left_out: what of it is not used to how many of it; without fields it is no answer, and that is all there is of it.
+    """
 
     row: Row
     fields: Mapping[str, Any]
     foreign_ids: bool = False
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def line(self) -> int:
@@ -142,13 +147,17 @@ def layouts() -> dict[str, Layout]:
 
 @dataclass(frozen=True)
 class GivenAnswers:
-    """The answers of a file, and notes on how it was read. columns: each to the field that it becomes, None of none."""
+    """The answers of a file, and notes on how it was read. columns: each to the field that it becomes, None of none.
+
+    left_out: what of its rows is not used to how many of it.
+    """
 
     path: Path
     layout: str
     answers: tuple[Given, ...]
     columns: dict[str, str | None]
     notes: tuple[str, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def agent(self) -> str:
@@ -157,18 +166,17 @@ class GivenAnswers:
 
     @property
     def answered(self) -> bool:
-        """Whether it has a column of answers or of errors; one that has none holds queries alone."""
-        return bool({"answer", "error"} & set(self.columns.values()))
+        """Whether it has a column of answers or of errors that is filled; one that has none holds queries alone."""
+        told = bool({"answer", "error"} & set(self.columns.values()))
+        return told and (not self.answers or any({"answer", "error"} & one.fields.keys() for one in self.answers))
 
     def unused(self, fields: Collection[str] = FIELDS) -> list[str]:
-        """The notes, and a sentence on the columns that become none of `fields`; empty where all are used."""
+        """The notes, and sentences on columns that become none of `fields` and on what was left out; often none."""
         left = [plain(name) for name, field in self.columns.items() if field not in fields]
-        notes = [f"{plain(str(self.path))}: {note}" for note in self.notes]
-        if not left:
-            return notes
         more = [f"{len(left) - 8} more"] if len(left) > 8 else []
-        names = listed([*left[:8], *more])
-        return [*notes, f"{plain(str(self.path))}: read as {self.layout}; not used: {names}"]
+        told = [f"read as {self.layout}; not used: {listed([*left[:8], *more])}"] if left else []
+        told += [f"left out: {_counted(self.left_out)}"] if self.left_out else []
+        return [f"{plain(str(self.path))}: {sentence}" for sentence in (*self.notes, *told)]
 
 
 def read_given(path: Path, layout: str | None = None) -> GivenAnswers:
@@ -194,8 +202,17 @@ def read_given(path: Path, layout: str | None = None) -> GivenAnswers:
         raise InputError(
             f"has the columns {_names(columns)}", file=path, line=1 if table else rows[0].line, remedy=remedy
         )
-    read, fields = tuple(found.read(rows, path)), {name: found.field_of(name) for name in columns}
-    return GivenAnswers(path, found.name, read, fields, tuple(found.notes(rows)))
+    given = found.read(rows, path)
+    left_out = sum((Counter(one.left_out) for one in given), Counter[str]())
+    answers = tuple(one for one in given if one.fields)
+    if given and not answers:
+        raise InputError(f"holds no question; left out: {_counted(left_out)}", file=path)
+    fields = {name: found.field_of(name) for name in columns}
+    return GivenAnswers(path, found.name, answers, fields, tuple(found.notes(rows)), left_out)
+
+
+def _counted(left_out: Mapping[str, int]) -> str:
+    return listed([f"{what} ({n:,})" for what, n in left_out.items()])
 
 
 def _names(columns: Sequence[str]) -> str:

@@ -107,15 +107,18 @@ def _list_of(path: Path) -> Sequence[Any]:
 def table_rows(path: Path) -> Iterator[Row]:
     """The rows of a table with a header, blank ones left out. Raises InputError with the line.
 
-    An apostrophe before what a spreadsheet might run is taken away (`text.csv_text`).
+    A column may stand there twice, as a data frame's index does, where both hold the same in every row. An apostrophe
+    before what a spreadsheet might run is taken away (`text.csv_text`).
     """
-    rows = _cells(path)
-    first, header = next(rows, (1, []))
-    if twice := [name for name in header if name and header.count(name) > 1]:
-        raise InputError(f"has two columns '{plain(twice[0])}'", file=path, line=first)
+    first, header = next(rows := _cells(path), (1, []))
+    twice = {name: [place for place, one in enumerate(header) if one == name] for name in header if name}
+    twice = {name: places for name, places in twice.items() if len(places) > 1}
     for number, (line, cells) in enumerate(rows, 1):
         if len(cells) != len(header):
             raise InputError(f"has {len(cells)} cells, the header has {len(header)}", file=path, line=line)
+        for name, places in twice.items():
+            if len({cells[place] for place in places}) > 1:
+                raise InputError(f"has two columns '{plain(name)}'", file=path, line=first)
         yield Row(number, line, dict(zip(header, map(csv_text, cells), strict=True)))
 
 
@@ -220,7 +223,7 @@ _SAID = (
     *("query", "question", "input", "answer", "response", "output", "content", "text", "result", "generation"),
     *("user_input", "prompt", "returns", "value"),
 )
-_ID, _TEXT = ("passage_id", "id", "_id", "did", "chunk_id"), ("content", "text", "page_content", "document")
+_ID, TEXT = ("passage_id", "id", "_id", "did", "chunk_id"), ("content", "text", "page_content", "document")
 _DOC = ("doc_uri", "doc", "source", "url")
 
 
@@ -304,7 +307,7 @@ def _context(value: Any) -> Context:
         raise ValueError("is not a list of passages, each a text or an object with its content")
     inner = value.get("document")
     given: Mapping[str, Any] = inner if isinstance(inner, Mapping) else value
-    body, metadata = first_of(given, _TEXT), unpacked(given.get("metadata"))
+    body, metadata = first_of(given, TEXT), unpacked(given.get("metadata"))
     if not isinstance(body, str):
         raise ValueError("has a passage without its text (content)")
     known = metadata if isinstance(metadata, Mapping) else {}
@@ -322,7 +325,7 @@ def _said(value: Any, depth: int) -> str | None:
         return _said(value[-1], depth + 1) if value else None
     if not isinstance(value, Mapping):
         return None
-    for name in ("messages", "choices", "message", *_SAID, "kwargs", "inputs", "outputs", "data"):
+    for name in ("messages", "choices", "message", *_SAID, "parts", "kwargs", "inputs", "outputs", "data"):
         if value.get(name) and (found := _said(value[name], depth + 1)) is not None:
             return found
     return _said(next(iter(value.values())), depth + 1) if len(value) == 1 else None

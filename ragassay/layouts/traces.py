@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
 from .answers import Given, Layout
-from .cells import Row, contexts, said, unpacked
+from .cells import TEXT, Row, as_list, contexts, first_of, said, unpacked
 
 OUR_ID = "ragassay_query_id"
 """In the metadata of what we write: the query's id, for which traces and data sets of others have no place."""
@@ -23,8 +24,9 @@ NO_LATENCY = "ragassay_latency_not_measured"
 @dataclass(frozen=True)
 class Span:
     """One step of a trace, whoever recorded it. seconds: how long it took; None where that is not told.
+    begun: when, in whatever unit, or 0 where that is not told.
 
-    query_id: of the query that the trace answers, where it names one.
+    query_id: of the query that the trace answers, where it names one. agent: what the system is called, likewise.
     """
 
     row: Row
@@ -36,53 +38,128 @@ class Span:
     outputs: Any = None
     documents: Any = None
     query_id: str | None = None
+    agent: str | None = None
     error: str | None = None
     seconds: float | None = None
+    begun: float = 0.0
     usage: Mapping[str, Any] | None = None
 
 
-def answers_of(spans: Iterable[Span], path: Path) -> list[Given]:
+def answers_of(spans: Iterable[Span], path: Path, *, partial: bool = False) -> list[Given]:
     """An answer for each trace, in the order of their first spans.
 
-    The last retriever that another one does not hold counts, and tokens of models are added up. Raises InputError with
-    the line for a trace without a root, without a question, or with what cannot be read.
+    The last retriever that another one does not hold counts, and tokens of models are added up. Where the root has no
+    input, as that of a web server, what it holds is asked for it. What is no question, such as a trace of indexing, is
+    left out and counted; so are traces without a root of their own where partial, as what was cut off may have.
+    Raises InputError with the line for a trace without a root, and with what cannot be read.
     """
     traces: dict[str, list[Span]] = {}
     for span in spans:
         traces.setdefault(span.trace, []).append(span)
-    return [_answer(trace, path) for trace in traces.values()]
+    return [_answer(trace, path, partial) for trace in traces.values()]
 
 
-def _answer(trace: Sequence[Span], path: Path) -> Given:
-    ids = {span.id for span in trace}
-    roots = [span for span in trace if span.parent not in ids]
+NO_QUESTION = "traces in whose root no question can be read, such as of indexing"
+NO_ROOT = "traces of which the root is not in the file"
+EARLIER = "searches before the last of their trace"
+_ASK_NOTHING = frozenset(("EMBEDDING", "RERANKER", "EVALUATOR"))
+
+
+def _answer(trace: Sequence[Span], path: Path, partial: bool) -> Given:
+    by_id = {span.id: span for span in trace}
+    roots = [span for span in trace if span.parent not in by_id]
     if len(roots) != 1:
         first = trace[0]
+        if partial:
+            return Given(first.row, {}, left_out={NO_ROOT: 1})
         problem = f"{first.row.place}the trace has {len(roots)} spans without a parent in the file"
         raise InputError(problem, file=path, line=first.row.line, remedy="give whole traces, all spans of each")
-    root = roots[0]
-    fields: dict[str, Any] = {"query": _read("input", root, said, root.inputs, path)}
-    if root.query_id is not None:
-        fields["query_id"] = root.query_id
+    root = _asked(roots[0], trace)
+    try:
+        asked = None if root.kind in _ASK_NOTHING or _indexes(root.inputs) else said(root.inputs)
+    except ValueError:
+        asked = None
+    if asked is None or not asked.strip():
+        return Given(root.row, {}, left_out={NO_QUESTION: 1})
+    fields: dict[str, Any] = {"query": asked}
+    if (query_id := root.query_id or roots[0].query_id) is not None:
+        fields["query_id"] = query_id
+    if roots[0].agent is not None:
+        fields["agent"] = roots[0].agent
     if root.error is None and root.outputs not in (None, ""):
         fields["answer"] = _read("output", root, said, root.outputs, path)
     else:
         fields["error"] = root.error or "the trace has no output"
-    retrievers = [span for span in trace if span.kind == "RETRIEVER" and span.documents is not None]
-    if retrievers:
-        last = retrievers[-1]
-        fields["contexts"] = _read("documents", last, contexts, last.documents, path)
+    searches = [span for span in trace if span.kind == "RETRIEVER" and span.documents is not None]
+    outer = [span for span in searches if not any(above in searches for above in _above(span, by_id))]
+    if outer:
+        last = sorted(outer, key=lambda one: one.begun)[-1]
+        fields |= _read("documents", last, _passages, last.documents, path)
     if root.seconds is not None:
         fields["latency_s"] = root.seconds
     if used := _usage(trace):
         fields["usage"] = used
-    return Given(root.row, fields, foreign_ids=True)
+    earlier = {EARLIER: len(outer) - 1} if len(outer) > 1 else {}
+    return Given(root.row, fields, foreign_ids=True, left_out=earlier)
+
+
+def _indexes(inputs: Any) -> bool:
+    """Whether these are what a splitter or an index is given, such as LlamaIndex' `{"nodes": […]}`."""
+    given = unpacked(inputs)
+    return isinstance(given, Mapping) and any(
+        isinstance(given.get(name), list) for name in ("nodes", "documents", "texts")
+    )
+
+
+def _asked(root: Span, trace: Sequence[Span]) -> Span:
+    """The root, or of what it holds the first chain or agent with an input where it has none."""
+    seen, told = {root.id}, root
+    while told.inputs in (None, ""):
+        inside = [span for span in trace if span.parent == told.id and span.id not in seen]
+        chains = [span for span in inside if span.inputs and span.kind in {"", "CHAIN", "AGENT"}]
+        if not chains and len(inside) != 1:
+            return root
+        told = (chains or inside)[0]
+        seen.add(told.id)
+    return told
+
+
+def _above(span: Span, by_id: Mapping[str, Span]) -> Iterator[Span]:
+    """Each span that holds it, the nearest first."""
+    seen = {span.id}
+    while (parent := by_id.get(span.parent or "")) is not None and parent.id not in seen:
+        seen.add(parent.id)
+        yield parent
+        span = parent
+
+
+def _passages(documents: Any) -> dict[str, Any]:
+    """The documents as our fields: with their texts, or those without one by their ids. Raises ValueError."""
+    found = [one for one in as_list(documents) if one != {}]
+    parts = [nested(one) if isinstance(one, Mapping) else one for one in found]
+    flat = [
+        one["document"] if isinstance(one, dict) and isinstance(one.get("document"), dict) else one for one in parts
+    ]
+    bare = [isinstance(one, dict) and "id" in one and not first_of(one, TEXT) for one in flat]
+    if not any(bare):
+        return {"contexts": contexts(flat)}
+    ids = [str(one["id"]) for one in flat if isinstance(one, dict) and one.get("id") not in (None, "")]
+    if len(ids) != len(flat):
+        raise ValueError("are with and without texts and ids")
+    return {"passages": ids, "contexts": contexts([one for one, no in zip(flat, bare, strict=True) if not no])}
+
+
+def metadata_of(metadata: Any) -> Mapping[str, Any]:
+    """An object, or that which a text of one has, as JSON or as Python writes it (a data frame's CSV); else none."""
+    told = unpacked(metadata)
+    if isinstance(told, str) and told.startswith("{"):
+        (told,) = as_list(f"[{told}]")[:1] or [None]
+    return told if isinstance(told, Mapping) else {}
 
 
 def our_id(metadata: Any) -> str | None:
-    """The id of the query that `metadata`, an object or the JSON of one, has of us."""
-    told = unpacked(metadata)
-    found = told.get(OUR_ID) if isinstance(told, Mapping) else None
+    """The id of the query that `metadata` has of us."""
+    found = metadata_of(metadata).get(OUR_ID)
     return found if isinstance(found, str) and found else None
 
 
@@ -98,95 +175,38 @@ def _usage(trace: Sequence[Span]) -> dict[str, Any]:
     """The sums over the model's spans; what one of them does not tell is not known of the trace."""
     told = [span.usage or {} for span in trace if span.kind in {"LLM", "CHAT_MODEL"}]
     names = ("input_tokens", "output_tokens", "cost_usd")
-    whole = [name for name in names if told and all(_is_number(one.get(name)) for one in told)]
-    return {name: sum(one[name] for one in told) for name in whole}
+    found = {name: [_number(one.get(name)) for one in told] for name in names}
+    return {name: sum(filter(None, ns)) for name, ns in found.items() if ns and None not in ns}
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
-
-
-class OpenInference(Layout):
-    """OpenInference spans, as Arize Phoenix and OpenTelemetry write them: a span a row, attributes flat or nested.
-
-    https://github.com/Arize-ai/openinference, "Semantic conventions": openinference.span.kind, input.value,
-    output.value, retrieval.documents.N.document.content, llm.token_count.prompt. Those of a data frame have the columns
-    `context.trace_id`, `attributes.…`.
-    """
-
-    name = "openinference"
-    title = "OpenInference spans: context, span_kind, parent_id, attributes (Phoenix)"
-    several_rows = True
-
-    def fits(self, there: Iterable[str]) -> bool:
-        known = set(there)
-        return {"context", "attributes"} <= known or "context.trace_id" in known
-
-    def field_of(self, name: str) -> str | None:
-        return "answer" if name.split(".", 1)[0] in _SPAN else None
-
-    def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
-        """An answer for each trace. Raises InputError with the line."""
-        return answers_of(_openinference_spans(rows, path), path)
-
-
-_SPAN = frozenset(
-    (
-        *("id", "name", "context", "span_kind", "parent_id", "start_time", "end_time", "status_code"),
-        *("status_message", "status", "attributes", "events", "kind"),
+def _number(value: Any) -> int | float | None:
+    """A number, or a cell with one; a whole one as such, as a data frame has floats where a row lacks it."""
+    try:
+        found = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else nan
+    except (ValueError, OverflowError):
+        return None
+    return (
+        None
+        if not isfinite(found)
+        else int(found)
+        if found.is_integer() and not isinstance(value, int)
+        else (value if isinstance(value, int) else found)
     )
-)
-_DEEPEST = 12
 
 
-def _openinference_spans(rows: Sequence[Row], path: Path) -> Iterator[Span]:
-    for row in rows:
-        span = nested(row.fields)
-        context, attributes = _object(span.get("context")), _object(span.get("attributes"))
-        if not isinstance(context.get("trace_id"), str) or not isinstance(context.get("span_id"), str):
-            raise InputError(f"{row.place}has no context.trace_id and span_id", file=path, line=row.line)
-        kind = span.get("span_kind") or _at(attributes, "openinference", "span", "kind") or ""
-        status = span.get("status_code") or _at(span, "status", "status_code") or ""
-        message = span.get("status_message") or _at(span, "status", "description")
-        failed = str(status).upper() == "ERROR"
-        yield Span(
-            row=row,
-            trace=context["trace_id"],
-            id=context["span_id"],
-            parent=span.get("parent_id") or None,
-            kind=str(kind).upper(),
-            inputs=_at(attributes, "input", "value"),
-            outputs=_at(attributes, "output", "value"),
-            documents=_at(attributes, "retrieval", "documents"),
-            query_id=our_id(attributes.get("metadata")),
-            error=str(message or "the trace failed") if failed else None,
-            seconds=None if _unmeasured(attributes.get("metadata")) else _seconds(span),
-            usage={
-                "input_tokens": _at(attributes, "llm", "token_count", "prompt"),
-                "output_tokens": _at(attributes, "llm", "token_count", "completion"),
-                "cost_usd": _at(attributes, "llm", "cost", "total"),
-            },
-        )
-
-
-def _unmeasured(metadata: Any) -> bool:
-    return _at(unpacked(metadata), NO_LATENCY) is True
-
-
-def _seconds(span: Mapping[str, Any]) -> float | None:
-    return seconds_between(span.get("start_time"), span.get("end_time"))
+DEEPEST = 12
 
 
 def nested(flat: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
     """`{"a.b.0.c": 1}` as `{"a": {"b": [{"c": 1}]}}`, to a depth of twelve objects; names that are not dotted stay."""
     tree: dict[str, Any] = {}
     for name, value in flat.items():
-        parts = name.split(".")[:_DEEPEST]
+        parts = name.split(".")[:DEEPEST]
         place = tree
         for part in parts[:-1]:
             inner = place.setdefault(part, {})
             place = inner if isinstance(inner, dict) else place.setdefault(f"{part}.", {})
-        inside = nested(value, depth + 1) if isinstance(value, Mapping) and depth < _DEEPEST else value
+        inside = nested(value, depth + 1) if isinstance(value, Mapping) and depth < DEEPEST else value
         known = place.get(parts[-1])
         place[parts[-1]] = {**known, **inside} if isinstance(known, dict) and isinstance(inside, dict) else inside
     return {name: _as_lists(value) for name, value in tree.items()}
@@ -194,25 +214,34 @@ def nested(flat: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
 
 def _as_lists(value: Any, depth: int = 0) -> Any:
     """An object whose names count from 0 as a list."""
-    if not isinstance(value, dict) or depth > 2 * _DEEPEST:
+    if not isinstance(value, dict) or depth > 2 * DEEPEST:
         return value
     made = {name: _as_lists(inner, depth + 1) for name, inner in value.items()}
     return [made[name] for name in sorted(made, key=int)] if made and all(n.isdecimal() for n in made) else made
 
 
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _at(value: Any, *names: str) -> Any:
+def at(value: Any, *names: str) -> Any:
+    """What stands at this path of names in objects; None where nothing does."""
     for name in names:
         value = value.get(name) if isinstance(value, Mapping) else None
     return value
 
 
-def seconds_between(start: Any, end: Any) -> float | None:
-    """Between two times in ISO 8601; None where one is missing or they are the wrong way round."""
+def instant(time: Any) -> float:
+    """A time in ISO 8601 in seconds, a number as it is; 0 for anything else."""
     try:
+        return float(time) if isinstance(time, int | float) else datetime.fromisoformat(str(time)).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+def seconds_between(start: Any, end: Any) -> float | None:
+    """Between two times in ISO 8601, or in milliseconds as a data frame's JSON has them; None where one is missing or
+    they are the wrong way round.
+    """
+    try:
+        if isinstance(start, int) and isinstance(end, int):
+            return (end - start) / 1000 if end >= start else None
         taken = (datetime.fromisoformat(str(end)) - datetime.fromisoformat(str(start))).total_seconds()
     except (ValueError, TypeError):
         return None
@@ -223,7 +252,8 @@ class MlflowTraces(Layout):
     """MLflow traces as JSON (`Trace.to_json`): info, and data with spans whose attributes are JSON in texts.
 
     https://mlflow.org/docs, "Trace data model": mlflow.spanType, mlflow.spanInputs, mlflow.spanOutputs,
-    mlflow.chat.tokenUsage. A file has one trace, a list of them, or one a line.
+    mlflow.chat.tokenUsage. A file has one trace, a list of them, or one a line; or it is the data frame of
+    `mlflow.search_traces()`, whose column `trace` has the same.
     """
 
     name = "mlflow"
@@ -231,18 +261,29 @@ class MlflowTraces(Layout):
     several_rows = True
 
     def fits(self, there: Iterable[str]) -> bool:
-        return {"info", "data"} <= set(there)
+        known = set(there)
+        return {"info", "data"} <= known or {"trace_id", "trace", "spans", "request"} <= known
 
     def field_of(self, name: str) -> str | None:
-        return "answer" if name in {"info", "data"} else None
+        return "answer" if name in {"info", "data"} | _FRAME else None
 
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """An answer for each trace. Raises InputError with the line."""
         return answers_of(_mlflow_spans(rows, path), path)
 
 
+_FRAME = frozenset(
+    (
+        *("trace_id", "trace", "client_request_id", "state", "request_time", "execution_duration", "request"),
+        *("response", "trace_metadata", "tags", "spans", "assessments"),
+    )
+)
+
+
 def _mlflow_spans(rows: Sequence[Row], path: Path) -> Iterator[Span]:
     for row in rows:
+        whole = unpacked(row.fields.get("trace")) if "trace" in row.fields else row.fields
+        row = row._replace(fields=whole if isinstance(whole, Mapping) else {})
         data = row.fields.get("data")
         spans = data.get("spans") if isinstance(data, Mapping) else None
         if not isinstance(spans, list) or not spans or not all(isinstance(span, Mapping) for span in spans):
@@ -273,6 +314,7 @@ def _mlflow_span(row: Row, span: Mapping[str, Any], query_id: str | None) -> Spa
         query_id=query_id,
         error=_mlflow_error(span),
         seconds=_mlflow_seconds(span),
+        begun=instant(span.get("start_time_unix_nano", span.get("start_time"))),
         usage=usage if isinstance(usage, Mapping) else None,
     )
 
@@ -350,12 +392,26 @@ def _langsmith_runs(rows: Sequence[Row], path: Path) -> Iterator[Span]:
             query_id=_langsmith_query_id(run),
             error=str(run["error"]) if run.get("error") else None,
             seconds=seconds_between(run.get("start_time"), run.get("end_time")),
-            usage={
-                "input_tokens": run.get("prompt_tokens"),
-                "output_tokens": run.get("completion_tokens"),
-                "cost_usd": run.get("total_cost"),
-            },
+            begun=instant(run.get("start_time")),
+            usage=_langsmith_usage(run, outputs),
         )
+
+
+def _langsmith_usage(run: Mapping[str, Any], outputs: Any) -> dict[str, Any]:
+    """The run's own counts; else `usage_metadata` of its outputs, of a message in them, or of its metadata."""
+    extra = unpacked(run.get("extra"))
+    told = _usage_metadata(outputs) or _usage_metadata(at(extra, "metadata")) or {}
+    counts = {"input_tokens": run.get("prompt_tokens"), "output_tokens": run.get("completion_tokens")}
+    tokens = counts if any(counts.values()) else {name: told.get(name) for name in counts}
+    cost = run.get("total_cost")
+    return {**tokens, "cost_usd": told.get("total_cost") if cost is None else cost}
+
+
+def _usage_metadata(value: Any, depth: int = 0) -> Mapping[str, Any] | None:
+    if isinstance(value, Mapping) and isinstance(value.get("usage_metadata"), Mapping):
+        return dict(value["usage_metadata"])
+    inside = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return next((one for part in inside if depth < 6 and (one := _usage_metadata(part, depth + 1))), None)
 
 
 def _langsmith_query_id(run: Mapping[str, Any]) -> str | None:

@@ -121,7 +121,7 @@ BAD = {
     "a.jsonl:1: text: Input should be a valid string": ("ragas", "a.jsonl", rb'{"user_input":"\ud800","response":"a"}'),
     "a.jsonl:1: is not JSON (": ("ragas", "a.jsonl", b'{"user_input":' + b"[" * 200_000),
     "a.jsonl: holds no answer": ("ragas", "a.jsonl", b""),
-    "a.jsonl:1: the span's input holds no text": (
+    "a.jsonl: holds no question; left out: traces in whose root no question can be read": (
         *("phoenix", "a.jsonl"),
         b'{"context":{"trace_id":"t","span_id":"s"},"attributes":' + b'{"a":' * 900 + b"1" + b"}" * 901,
     ),

@@ -1,0 +1,200 @@
+"""Spans of OpenTelemetry with OpenInference's or GenAI's attributes: a row a span, or OTLP as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+from .answers import Given, Layout
+from .cells import Row, unpacked
+from .traces import DEEPEST, NO_LATENCY, Span, answers_of, at, instant, metadata_of, nested, our_id, seconds_between
+
+
+class OpenInference(Layout):
+    """OpenInference spans, as Arize Phoenix and OpenTelemetry write them: a span a row, attributes flat or nested.
+
+    https://github.com/Arize-ai/openinference, "Semantic conventions": openinference.span.kind, input.value,
+    output.value, retrieval.documents.N.document.content, llm.token_count.prompt. Those of a data frame have the columns
+    `context.trace_id`, `attributes.…`.
+    """
+
+    name = "openinference"
+    title = "OpenInference spans: context, span_kind, parent_id, attributes (Phoenix)"
+    several_rows = True
+
+    def fits(self, there: Iterable[str]) -> bool:
+        known = set(there)
+        return {"context", "attributes"} <= known or "context.trace_id" in known
+
+    def field_of(self, name: str) -> str | None:
+        return "answer" if name.split(".", 1)[0] in _SPAN else None
+
+    def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
+        """An answer for each trace. Raises InputError with the line."""
+        return answers_of(_openinference_spans(rows, path), path)
+
+
+_SPAN = frozenset(
+    (
+        *("id", "name", "context", "span_kind", "parent_id", "start_time", "end_time", "status_code"),
+        *("status_message", "status", "attributes", "events", "kind"),
+    )
+)
+
+
+def _openinference_spans(rows: Sequence[Row], path: Path) -> Iterator[Span]:
+    for row in rows:
+        span = nested(row.fields)
+        context, attributes = _object(span.get("context")), _object(span.get("attributes"))
+        if not isinstance(context.get("trace_id"), str) or not isinstance(context.get("span_id"), str):
+            raise InputError(f"{row.place}has no context.trace_id and span_id", file=path, line=row.line)
+        status = span.get("status_code") or at(span, "status", "status_code") or ""
+        unmeasured = metadata_of(attributes.get("metadata")).get(NO_LATENCY) is True
+        message = span.get("status_message") or at(span, "status", "description")
+        yield Span(
+            row=row,
+            trace=context["trace_id"],
+            id=context["span_id"],
+            parent=span.get("parent_id") or None,
+            error=str(message or "the trace failed") if str(status).upper() == "ERROR" else None,
+            seconds=None if unmeasured else seconds_between(span.get("start_time"), span.get("end_time")),
+            begun=instant(span.get("start_time")),
+            **_told(attributes, span.get("span_kind")),
+        )
+
+
+_KINDS = {
+    **dict.fromkeys(("chat", "generate_content", "text_completion"), "LLM"),
+    **dict.fromkeys(("invoke_agent", "invoke_workflow", "create_agent"), "AGENT"),
+    **{"retrieval": "RETRIEVER", "embeddings": "EMBEDDING", "execute_tool": "TOOL"},
+}
+"""`gen_ai.operation.name` as OpenInference's kind of span."""
+
+
+def _told(attributes: Mapping[str, Any], kind: Any = None) -> dict[str, Any]:
+    """What the attributes, nested, tell of a span: OpenInference's, and GenAI's where these say nothing.
+
+    https://github.com/open-telemetry/semantic-conventions-genai, docs/gen-ai/gen-ai-spans.md: gen_ai.operation.name,
+    gen_ai.input.messages, gen_ai.output.messages, gen_ai.retrieval.query.text, gen_ai.retrieval.documents, of which
+    texts are optional, gen_ai.usage.input_tokens and .output_tokens.
+    """
+    gen_ai, counts = _object(attributes.get("gen_ai")), _object(at(attributes, "llm", "token_count"))
+    kind = kind or at(attributes, "openinference", "span", "kind")
+    operation = at(gen_ai, "operation", "name")
+    asked = [at(attributes, "input", "value"), _messages(gen_ai, "input"), at(gen_ai, "retrieval", "query", "text")]
+    answered = [at(attributes, "output", "value"), _messages(gen_ai, "output")]
+    found = [at(attributes, "retrieval", "documents"), at(gen_ai, "retrieval", "documents")]
+    known = str(kind or "").upper()
+    return {
+        "kind": known if known not in {"", "UNKNOWN"} else _KINDS.get(str(operation), ""),
+        "inputs": _first(asked),
+        "outputs": _first(answered),
+        "documents": _first(found),
+        "query_id": our_id(attributes.get("metadata")),
+        "usage": {
+            "input_tokens": _first([counts.get("prompt"), at(gen_ai, "usage", "input_tokens")]),
+            "output_tokens": _first([counts.get("completion"), at(gen_ai, "usage", "output_tokens")]),
+            "cost_usd": at(attributes, "llm", "cost", "total"),
+        },
+    }
+
+
+def _first(values: Iterable[Any]) -> Any:
+    return next((value for value in values if value is not None and value != ""), None)
+
+
+def _messages(gen_ai: Mapping[str, Any], side: str) -> Any:
+    """The messages; of those that came in the last that a person wrote."""
+    found = unpacked(at(gen_ai, side, "messages"))
+    if side == "input" and isinstance(found, list):
+        return next((one for one in reversed(found) if at(one, "role") == "user"), None)
+    return found
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+class Otlp(Layout):
+    """OTLP as JSON, with OpenInference's or GenAI's attributes: `resourceSpans`, as a collector's file exporter and
+    `ragassay import --listen` write them, a request a line, or the items of one such list.
+
+    https://opentelemetry.io/docs/specs/otlp, "JSON Protobuf Encoding". Spans come in the order in which they ended and
+    are taken in that in which they began. Traces of which the root is missing are left out and counted.
+    """
+
+    name = "otlp"
+    title = "OTLP as JSON: resourceSpans"
+    several_rows = True
+
+    def fits(self, there: Iterable[str]) -> bool:
+        return bool({"resourceSpans", "scopeSpans"} & set(there))
+
+    def field_of(self, name: str) -> str | None:
+        return "answer" if name in {"resourceSpans", "scopeSpans", "resource", "schemaUrl"} else None
+
+    def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
+        """An answer for each trace, of a question that is asked again by an agent `run-2`, …; raises InputError."""
+        sent = {(one.trace, one.id): one for row in rows for one in _otlp_spans(row, path)}
+        spans = sorted(sent.values(), key=lambda span: span.begun)  # one that was sent again stands there once
+        given, asked = [], Counter[tuple[Any, Any]]()
+        for one in answers_of(spans, path, partial=True):
+            agent, query = one.fields.get("agent"), one.fields.get("query")
+            asked[agent, query] += 1 if query else 0
+            if (number := asked[agent, query]) > 1:
+                one = replace(
+                    one, fields={**one.fields, "agent": f"{agent}-run-{number}" if agent else f"run-{number}"}
+                )
+            given.append(one)
+        return given
+
+
+def _otlp_spans(row: Row, path: Path) -> Iterator[Span]:
+    """Each span; of an agent called `service.name`. One without an id or a trace is an error."""
+    for part in _objects(row.fields.get("resourceSpans", [row.fields])):
+        service = str(_attributes(_object(part.get("resource"))).get("service.name") or "")
+        agent = None if service.startswith("unknown_service") else service or None
+        for span in (one for scope in _objects(part.get("scopeSpans")) for one in _objects(scope.get("spans"))):
+            if not isinstance(span.get("traceId"), str) or not isinstance(span.get("spanId"), str):
+                raise InputError(f"{row.place}has a span without traceId and spanId", file=path, line=row.line)
+            status = _object(span.get("status"))
+            failed = status.get("code") in (2, "STATUS_CODE_ERROR")
+            start, end = (_nanoseconds(span.get(name)) for name in ("startTimeUnixNano", "endTimeUnixNano"))
+            yield Span(
+                row=row,
+                trace=span["traceId"],
+                id=span["spanId"],
+                parent=span.get("parentSpanId") or None,
+                agent=agent,
+                error=str(status.get("message") or "the trace failed") if failed else None,
+                seconds=(end - start) / 1e9 if start and end and end >= start else None,
+                begun=start or 0,
+                **_told(nested(_attributes(span))),
+            )
+
+
+def _attributes(holder: Mapping[str, Any]) -> dict[str, Any]:
+    return {str(one.get("key")): _value(one.get("value")) for one in _objects(holder.get("attributes"))}
+
+
+def _objects(value: Any) -> list[Mapping[str, Any]]:
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
+def _nanoseconds(value: Any) -> int | None:
+    return int(value) if isinstance(value, int | str) and str(value).isdecimal() else None
+
+
+def _value(value: Any, depth: int = 0) -> Any:
+    """What an AnyValue holds; whole numbers may be written as texts."""
+    (name, held), *_ = [*_object(value).items(), ("", None)]
+    if name == "arrayValue" and depth < DEEPEST:
+        return [_value(one, depth + 1) for one in _objects(_object(held).get("values"))]
+    if name == "kvlistValue" and depth < DEEPEST:
+        pairs = _objects(_object(held).get("values"))
+        return {str(one.get("key")): _value(one.get("value"), depth + 1) for one in pairs}
+    return int(held) if name == "intValue" and str(held).lstrip("-").isdecimal() else held
