@@ -50,6 +50,8 @@ EXTRAS = {
     "remote": ("fsspec", "s3fs"),
     "pandas": ("pandas",),
     "mlflow": ("mlflow", "sqlalchemy", "alembic", "pandas"),
+    "otlp": ("opentelemetry",),
+    "inspect": ("inspect_ai",),
 }
 """The modules that show whether an extra is installed."""
 

@@ -10,6 +10,7 @@ import io
 import sys
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -17,12 +18,13 @@ from ragassay import __version__
 from ragassay.errors import InputError
 from ragassay.evaluate.from_files.collections.collection import (
     Collection,
+    check_new,
     new_folder,
     read_folder,
     whole_folder,
     write_folder,
 )
-from ragassay.evaluate.from_files.collections.format import format_named, formats, not_held
+from ragassay.evaluate.from_files.collections.format import format_named, formats, not_held, source_named, sources
 from ragassay.evaluate.from_files.collections.traces import write_mlflow_run
 from ragassay.experiment.plugins import names_of
 from ragassay.files import digest_bytes, json_line
@@ -113,7 +115,7 @@ def import_files(options: argparse.Namespace) -> int:
     for source in options.sources:
         if not source.exists():
             raise InputError("there is no such file", file=source)
-    collection = format_named(options.from_).read(options.sources)
+    collection = source_named(options.from_).read(options.sources)
     write_folder(collection, options.out)
     print(f"{plain(str(options.out))}: {_counted(collection)}")
     _say(collection.notes)
@@ -242,14 +244,43 @@ def as_csv(columns: Sequence[str], rows: Iterable[Mapping[str, str | float | int
 
 def add_import(verb: argparse.ArgumentParser) -> None:
     """Its options."""
-    verb.add_argument("sources", type=path_of, nargs="+", metavar="SOURCE", help="files, or folders of them")
-    read = [name for name, one in formats().items() if one.source is None]
+    from ragassay.evaluate.from_files.collections.listen import ADDRESS
+
+    verb.add_argument("sources", type=path_of, nargs="*", metavar="SOURCE", help="files, or folders of them")
+    verb.add_argument("--from", dest="from_", choices=[*sources(), *names_of("exports")], help="whose they are")
     verb.add_argument(
-        "--from", dest="from_", choices=[*read, *names_of("exports")], required=True, help="whose they are"
+        "--listen",
+        nargs="?",
+        const=ADDRESS,
+        metavar="HOST:PORT",
+        help=f"instead: take an application's traces on this machine (OTLP/HTTP) until Ctrl-C; default: {ADDRESS}",
     )
     verb.add_argument("--out", type=path_of, required=True, metavar="DIR", help="the folder to make")
 
 
 def run_import(options: argparse.Namespace) -> int:
     """Write the folder; what is not used is said."""
+    if options.listen is not None:
+        return _listen(options)
+    if not options.sources or not options.from_:
+        remedy = "see `ragassay import --help`"
+        raise InputError("import needs SOURCE and --from, or --listen", remedy=remedy)
+    return import_files(options)
+
+
+def _listen(options: argparse.Namespace) -> int:
+    from ragassay.evaluate.from_files.collections.listen import Listener, spool_of
+
+    if options.sources or options.from_:
+        raise InputError("--listen goes with neither SOURCE nor --from", remedy="leave them out")
+    check_new(options.out)
+    options.sources, options.from_ = [spool_of(options.out)], "otlp"
+    with Listener(options.listen, *options.sources) as listener:
+        again = f"ragassay import --from otlp {plain(str(listener.spool))} --out {plain(str(options.out))}"
+        with suppress(KeyboardInterrupt):
+            print(f"listening at {listener.address}; stop with Ctrl-C; if killed: `{again}`", flush=True)
+            listener.serve_forever()
+    _say([*listener.notes])
+    if not listener.n:
+        raise InputError("nothing came", remedy=f"have the application send OTLP over HTTP to {listener.address}")
     return import_files(options)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from ragassay.errors import InputError
 from ragassay.experiment.plugins import classes_in, plugin
+from ragassay.layouts.answers import layouts
 from ragassay.records import Answer, Query, Usage
 from ragassay.text import listed, plain
 
@@ -66,6 +67,27 @@ def format_named(name: str) -> Format:
     if name not in formats() and theirs is None:
         raise InputError(f"'{plain(name)}' is no format", remedy=f"there are {listed(list(formats()))}")
     return theirs() if theirs else formats()[name]
+
+
+def sources() -> list[str]:
+    """What `--from` takes of ours: formats that are read, and layouts of answers that none of them has for its name."""
+    return list(dict.fromkeys([*(name for name, one in formats().items() if one.source is None), *layouts()]))
+
+
+def source_named(name: str) -> Format:
+    """What reads it: a format, or answers in the layout of this name. Raises InputError where there is none."""
+    return _Rows(name) if name in layouts() and name not in formats() else format_named(name)
+
+
+class _Rows(Format):
+    """Files of answers in one layout, which nothing is written to."""
+
+    def __init__(self, layout: str) -> None:
+        self.layouts = (layout,)  # type: ignore[misc]
+
+    def write(self, collection: Collection, folder: Path) -> None:
+        """Is not asked for."""
+        raise NotImplementedError
 
 
 def in_folders(sources: Sequence[Path], suffixes: Sequence[str]) -> list[Path]:
