@@ -22,7 +22,7 @@ from ragassay.prompts import Prompt, count_tokens
 from ragassay.records import Answer, Page, Passage, Query, Record, Usage
 from ragassay.text import plain
 
-from ..agents import ANSWER_PROMPT, REWRITE_PROMPT
+from ..agents import ANSWER_PROMPT, REWRITE_PROMPT, REWRITING_FAILED
 from ..rankers.combined import rrf
 
 MOST_TOKENS = 100_000
@@ -324,5 +324,5 @@ def found_by_fusion(agent: str, rewrite: Rewrite, passages: Sequence[Passage], s
 
 def found_nothing(agent: str, rewrite: Rewrite) -> Found:
     """A query whose rewriting failed: RAG-Fusion has no answer for it, and does not fall back on plain RAG."""
-    error = f"rewriting the query failed: {rewrite.error}"
+    error = f"{REWRITING_FAILED}: {rewrite.error}"
     return Found(rewrite.query_id, agent, (), (), rewrite.usage, rewrite.latency_s, error)

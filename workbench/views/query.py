@@ -1,9 +1,9 @@
-"""One query: its evidence, the agents' answers side by side, passages, grades and games with what was said of each."""
+"""One query: its evidence, the agents' answers by who won, the games beside them, passages, and what was said."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Any, Literal
@@ -18,8 +18,10 @@ from ragassay.evaluate.judging.judges.listwise import LETTERS
 from ragassay.evaluate.ratings.verdicts import Verdict, verdicts
 from ragassay.evaluate.report.plots import colours_of
 from ragassay.evaluate.report.queries import place as place_named
+from ragassay.evaluate.results import POINTS
 from ragassay.evaluate.texts.sentences import CITATION
 from ragassay.records import Game
+from ragassay.retrieval.agents import REWRITING_FAILED
 
 from ..asked import Bench, bench_of, index_of, render, waiting
 from ..index.read import Index
@@ -228,6 +230,68 @@ def lists_of(rows: Sequence[Mapping[str, Any]]) -> list[ListShown]:
     ]
 
 
+@dataclass(frozen=True)
+class Standing:
+    """An agent among the others on this query. points: the mean over its opponents, 0 to 1, None without any; met: what
+    became of its games ("beat", "tied with", "lost to", "no verdict against") to (agent, number of the pair)."""
+
+    points: float | None
+    met: Mapping[str, Sequence[tuple[str, int]]]
+
+
+MET = ("beat", "tied with", "lost to", "no verdict against")
+
+
+def standings(pairs: Sequence[PairShown], agents: Sequence[str], points: Mapping[str, float]) -> dict[str, Standing]:
+    """Every agent, most points first, those without any last; of several judges each verdict counts."""
+    met: dict[str, dict[str, list[tuple[str, int]]]] = {agent: {} for agent in agents}
+    for number, pair in enumerate(pairs, 1):
+        for verdict in pair.verdicts:
+            for mine, other in (pair.pair, pair.pair[::-1]):
+                score = verdict.score_of([mine])
+                said = MET[3] if score is None else MET[{1.0: 0, 0.5: 1, 0.0: 2}[score]]
+                met.setdefault(mine, {}).setdefault(said, []).append((other, number))
+    order = sorted(met, key=lambda agent: -points.get(agent, -1.0))
+    return {agent: Standing(points.get(agent), {said: met[agent].get(said, []) for said in MET}) for agent in order}
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why there is no answer. stage: when that was, after "failed"; same: of the agent's `n` failed answers those with
+    this error; commonest: what most of them say, where that is another."""
+
+    stage: str
+    same: int
+    n: int
+    commonest: str
+
+
+def failures_of(index: Index, answers: Sequence[Mapping[str, Any]], own: Collection[str]) -> dict[str, Failure]:
+    """Of the agents whose answer failed. own: the user's own systems."""
+    sql = (
+        "SELECT error, count(*) AS n FROM answers WHERE agent = ? AND error IS NOT NULL GROUP BY error ORDER BY 2 DESC"
+    )
+    found = {}
+    for answer in answers:
+        if (error := answer["error"]) is None:
+            continue
+        counts = {row["error"]: row["n"] for row in index.rows(sql, (answer["agent"],))}
+        most, n = next(iter(counts)), counts[error]
+        stage = _stage(answer, answer["name"] in own)
+        found[answer["name"]] = Failure(stage, n, sum(counts.values()), most if counts[most] > n else "")
+    return found
+
+
+def _stage(answer: Mapping[str, Any], own: bool) -> str:
+    if own:
+        return "in your own system"
+    if answer["error"].startswith(REWRITING_FAILED):
+        return "while rewriting the query, before anything was searched"
+    n = len(answer["passages"])
+    asked = f"while answering, with {n} {'passage' if n == 1 else 'passages'}"
+    return asked if n else "before a model was asked for the answer, or with no passage"
+
+
 def _order(game: Game) -> Order:
     of = {"a": game.agent_a, "b": game.agent_b}
     reason = game.reason if game.presentation is None else None
@@ -326,12 +390,23 @@ def show(request: Request) -> Response:
     numbers = {passage.id: passage.number for passage in passages}
     listing = listing_of(request.query_params)
     measure = measure_of(index, listing)
+    pairs = pairs_of(games, index.agents)
+    points = {agent: float(column[place]) for agent, column in index.column(POINTS).items()}
+    ranked = standings(pairs, index.agents, {agent: value for agent, value in points.items() if value == value})
+    turn = list(ranked)
+    answers.sort(key=lambda answer: turn.index(answer["name"]))
+    own = {agent.name for agent in bench.workspace.experiment.own_agents()}
+    causes = index.rows("SELECT name, cause FROM causes JOIN agents ON place = agent WHERE query = ?", (place,))
     shown: dict[str, Any] = {
         "groups": groups_of(answers, numbers, request.query_params.get("reference")),
+        "standings": ranked,
+        "failures": failures_of(index, answers, own),
+        "causes": {row["name"]: row["cause"] for row in causes},
+        "own": own,
         "passages": passages,
         "numbers": numbers,
         "labels": _by_answer(labels),
-        "pairs": pairs_of(games, index.agents),
+        "pairs": pairs,
         "lists": lists_of(index.lists(place)),
         "row": row_of(query, (), "", measure, None if measure is None else values_of(index, measure.name)),
         "measure": measure,

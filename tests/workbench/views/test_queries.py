@@ -13,9 +13,11 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
+from support.made_up_results.texts import AGENTS
 from support.made_up_results.workspace import make_workspace
 from support.workbench import browsing
 
+from ragassay.evaluate.figures.values import read_values
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, write_records
 from ragassay.records import Answer, Game, Judgment, Query
@@ -153,6 +155,31 @@ def test_a_query_shows_its_answers_grades_games_and_what_failed(tmp_path: Path):
     assert page.count('class="dot c') >= 5 and 'href="#passage-1"' in page and 'id="passage-1"' in page
     assert all(j.error is None or j.error in page for j in labels if j.query_id == query)
     assert "the reference</b>" in compared and "the reference</b>" not in page
+
+
+def test_answers_stand_by_who_won_with_their_games_and_why_one_failed(tmp_path: Path):
+    workspace = make_workspace(tmp_path, hostile=False)
+    answers = {agent: list(read_records(workspace.answers(agent), Answer)) for agent in AGENTS}
+    for agent, rows in answers.items():  # every one another, so that none stand together
+        said = [row if row.answer is None else row.model_copy(update={"answer": f"{agent} says"}) for row in rows]
+        write_records(workspace.answers(agent), said)
+    points = read_values(workspace.values).measures["points"]
+    with browsing(workspace) as client:
+        page = client.get("/results/queries/q004").text
+    cards = re.findall(r'<article class="card".*?</article>', page, re.DOTALL)
+    order = [re.search(r'class="ag c\d+">([^<]+)', card)[1] for card in cards]  # type: ignore[index]
+    given = [points[agent].get("q004") for agent in order]
+    known = [value for value in given if value is not None]
+    assert sorted(order) == sorted(AGENTS) and known == sorted(known, reverse=True) and len(known) > 3
+    for card, value in zip(cards, given, strict=True):
+        assert value is None or f"{100 * value:.1f} points" in card
+    (failed,) = [card for card in cards if "Failed " in card]
+    assert "knn-rag" in failed and "before a model was asked" in failed and "its only answer that failed" in failed
+    first = re.search(r"<span>beat (.*?)</span>", cards[0], re.DOTALL)
+    assert first is not None
+    number = re.findall(r'href="#game-(\d+)"', first[1])[0]
+    game = page[page.index(f'id="game-{number}"') :].split("</li>")[0]
+    assert "wins" in game and game.count("shown first</b>") == 2 and game.count("prompt and reply</a>") == 2
 
 
 def test_an_address_says_what_was_asked_for():
