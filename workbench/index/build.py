@@ -34,7 +34,7 @@ from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.report.page import read_results
 from ragassay.evidence import place_of
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import digest_json, read_records
+from ragassay.files import digest_json, read_records, read_rows
 from ragassay.records import Answer, Assessment, Game, Judgment, Passage, Query, RankedList, Record, own_failures
 
 from ..kept import Kept
@@ -98,7 +98,7 @@ def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str, told
     agents = [*named, *sorted(there - set(named))]
     connection.executemany("INSERT INTO agents VALUES (?, ?)", enumerate(agents))
     told("answers")
-    answers = {agent: _of(_read(workspace.answers(agent), Answer), place) for agent in agents}
+    answers = {agent: _of(_rows(workspace.answers(agent), Answer), place) for agent in agents}
     _insert(connection, "answers", (_answer(row, place, n) for n, a in enumerate(agents) for row in answers[a]))
     told("passages")
     passages = _read(workspace.passages, Passage)
@@ -106,13 +106,13 @@ def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str, told
     _insert(connection, "spans", ((one.id, *span) for one in passages if (span := place_of(one)) is not None))
     told("labels")
     labels: dict[str, list[Judgment]] = {
-        "passage": _read(workspace.relevance, Judgment),
-        "answer": _read(workspace.pointwise, Judgment),
+        "passage": _rows(workspace.relevance, Judgment),
+        "answer": _rows(workspace.pointwise, Judgment),
         "evaluator": [*_read(workspace.judgments, Assessment)],
     }
     _insert(connection, "labels", (_label(of, r, place) for of, rows in labels.items() for r in _of(rows, place)))
     told("games")
-    games = _of(_read(workspace.games, Game), place)
+    games = _of(_rows(workspace.games, Game), place)
     _insert(connection, "games", (_game(row, place) for row in games))
     _insert(connection, "lists", (_list(row, place) for row in _of(_read(workspace.lists, RankedList), place)))
     told("figures")
@@ -136,6 +136,11 @@ def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str, told
 
 def _read(path: Path, kind: type[R]) -> list[R]:
     return read_records(path, kind) if path.exists() else []
+
+
+def _rows(path: Path, kind: type[R]) -> list[R]:
+    """In less time and room, where records are many and only looked at."""
+    return read_rows(path, kind) if path.exists() else []
 
 
 Asked = TypeVar("Asked", Answer, Judgment, Game, RankedList)
