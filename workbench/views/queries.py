@@ -357,17 +357,17 @@ def write(request: Request) -> Response:
     if index is None:
         return waiting(request, bench)
     listing, columns = columns_of(index, listing_of(request.query_params))
-    rows = _written(index, places(index, listing), columns.agents)
+    parts = _written(index, places(index, listing), columns.agents)
     headers = {"content-disposition": f'attachment; filename="{bench.name}-queries.{kind}"'}
-    lines = _csv(rows) if kind == "csv" else map(json_line, rows)
+    lines = _csv(parts) if kind == "csv" else ("".join(map(json_line, rows)) for rows in parts)
     return StreamingResponse(lines, media_type=KINDS[kind], headers=headers)
 
 
-def _written(index: Index, found: Sequence[int], agents: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _written(index: Index, found: Sequence[int], agents: Sequence[str]) -> Iterator[list[dict[str, Any]]]:
     values = {one.name: values_of(index, one.name).by_agent for one in index.measures}
     for start in range(0, len(found), WRITTEN_AT_ONCE):
         part = found[start : start + WRITTEN_AT_ONCE]
-        answers = _answers(index, part)
+        answers, rows = _answers(index, part), []
         for query in index.queries(part):
             about = {"query_id": query["id"], "question": query["text"], "source": SOURCES[query["model"] is not None]}
             about |= {"written_by": query["model"]} | {name: query[name] for name in ("kind", "role", "doc")}
@@ -380,22 +380,21 @@ def _written(index: Index, found: Sequence[int], agents: Sequence[str]) -> Itera
                     name: _there(by_agent[agent][query["place"]]) if agent in by_agent else None
                     for name, by_agent in values.items()
                 }
-                yield about | {"agent": agent} | told | figures
+                rows.append(about | {"agent": agent} | told | figures)
+        yield rows
 
 
-def _csv(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def _csv(parts: Iterable[Sequence[Mapping[str, Any]]]) -> Iterator[str]:
     """RFC 4180; None is an empty cell, a list JSON, and no cell begins a formula (`text.csv_cell`)."""
-    stream, first = io.StringIO(newline=""), True
-    writer = csv.writer(stream, lineterminator="\r\n")
-    for row in rows:
-        if first:
-            writer.writerow([csv_cell(name) for name in row])
-        first = False
-        cells = (json.dumps(v, ensure_ascii=False) if isinstance(v, list) else v for v in row.values())
-        writer.writerow([csv_cell(cell) if isinstance(cell, str) else cell for cell in cells])
+    for number, rows in enumerate(parts):
+        stream = io.StringIO(newline="")
+        writer = csv.writer(stream, lineterminator="\r\n")
+        if rows and not number:
+            writer.writerow([csv_cell(name) for name in rows[0]])
+        for row in rows:
+            cells = (json.dumps(v, ensure_ascii=False) if isinstance(v, list) else v for v in row.values())
+            writer.writerow([csv_cell(cell) if isinstance(cell, str) else cell for cell in cells])
         yield stream.getvalue()
-        stream.seek(0)
-        stream.truncate()
 
 
 class Queries(View):
