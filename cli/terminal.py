@@ -145,6 +145,33 @@ if TYPE_CHECKING:
     from ragassay.records import Figure
 
 
+def add_junit(verb: argparse.ArgumentParser) -> None:
+    """`--junit FILE`."""
+    verb.add_argument("--junit", type=path_of, metavar="FILE", help="also write the verdicts here, as JUnit's XML")
+
+
+def write_junit(path: Path, suite: str, cases: Sequence[tuple[str, str, str, str]]) -> None:
+    """A test case for each (of what, name, outcome, what is said); outcome: "passed", "failure" or "skipped".
+
+    As CI systems read it (https://github.com/testmoapp/junitxml); what XML cannot hold is made visible.
+    """
+    from xml.etree import ElementTree
+
+    from ragassay.files import write_text
+
+    counts = {name: str(sum(case[2] == one for case in cases)) for name, one in _JUNIT.items()}
+    top = ElementTree.Element("testsuites")
+    whole = ElementTree.SubElement(top, "testsuite", {"name": suite, "tests": str(len(cases)), **counts, "errors": "0"})
+    for kind, name, outcome, said in cases:
+        case = ElementTree.SubElement(whole, "testcase", {"classname": plain(kind), "name": plain(name)})
+        if outcome != "passed":
+            ElementTree.SubElement(case, outcome, {"message": plain(said)})
+    write_text(path, ElementTree.tostring(top, encoding="unicode", xml_declaration=True) + "\n")
+
+
+_JUNIT = {"failures": "failure", "skipped": "skipped"}
+
+
 def print_json(value: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
     """One object, or several; what is not finite has no place in it."""
     print(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))

@@ -13,6 +13,7 @@ from ..terminal import (
     add_corpus,
     add_draws,
     add_json,
+    add_junit,
     add_sections,
     interval_of,
     path_of,
@@ -20,6 +21,7 @@ from ..terminal import (
     print_json,
     print_whole,
     value_of,
+    write_junit,
 )
 
 if TYPE_CHECKING:
@@ -101,11 +103,12 @@ def add_gate(verb: argparse.ArgumentParser) -> None:
         "default: 2%% of each measure's range, if these queries can show so little",
     )
     verb.add_argument("--markdown", type=path_of, metavar="FILE", help="also write the summary here")
+    add_junit(verb)
 
 
 def run_gate(options: argparse.Namespace) -> int:
     """Print a Markdown summary. 0: not worse; 1: worse; 3: undecided."""
-    from ragassay.evaluate.from_files.gate import EXIT_STATUS, gate, markdown
+    from ragassay.evaluate.from_files.gate import EXIT_STATUS, gate, line, markdown
     from ragassay.files import write_text
 
     result = gate(
@@ -114,6 +117,10 @@ def run_gate(options: argparse.Namespace) -> int:
     summary = markdown(result)
     if options.markdown is not None:
         write_text(options.markdown, summary)
+    if options.junit is not None:
+        outcomes = {"worse": "failure", "undecided": "skipped", "not worse": "passed"}
+        cases = [(row.agent, row.measure, outcomes[row.verdict], line(row)) for row in result.rows]
+        write_junit(options.junit, "ragassay gate", cases)
     print(summary, end="")
     return EXIT_STATUS[result.verdict]
 

@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING, Any
 from ragassay.errors import InputError
 from ragassay.text import plain
 
-from ..terminal import add_corpus, add_json, interval_of, path_of, print_json, print_table, value_of
+from ..terminal import (
+    add_corpus,
+    add_json,
+    add_junit,
+    interval_of,
+    path_of,
+    print_json,
+    print_table,
+    value_of,
+    write_junit,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,6 +73,7 @@ def add_check(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--accepted", type=path_of, metavar="CSV", help="read that sheet back: write what it accepts of SET to --out"
     )
+    add_junit(verb)
     add_json(verb)
 
 
@@ -87,6 +98,8 @@ def run_check(options: argparse.Namespace) -> int:
     checked = checked.model_copy(update={"notes": (*notices, *left_out(n_perturbed), *checked.notes)})
     if options.out:
         write_sheet(options.out, items, checked)
+    if options.junit:
+        write_junit(options.junit, "ragassay check", _cases(checked))
     if options.json:
         print_json(checked.dump())
         return 0
@@ -96,12 +109,23 @@ def run_check(options: argparse.Namespace) -> int:
     return 0
 
 
+def _cases(checked: Checked) -> list[tuple[str, str, str, str]]:
+    """Of each fault whether it was found, with the questions that have it; skipped where none could be judged."""
+    cases = []
+    for fault, count in checked.counts.items():
+        own = [f"{one.id}: {one.detail}" for one in checked.findings if one.fault == fault]
+        said = f"{count.found} of {count.n}, {count.n_not_judged} not judged; {'; '.join(own)}"
+        outcome = "failure" if count.found else "passed" if count.n else "skipped"
+        cases.append((checked.set, fault, outcome, said))
+    return cases
+
+
 def _write_accepted(options: argparse.Namespace) -> int:
     from ragassay.synth.checking.test_set import write_accepted
 
     if not options.out:
         raise InputError("--accepted goes with --out", remedy="name the file to write with --out")
-    for name in ("corpus", "qrels", "experts", "language", "embedding", "json"):
+    for name in ("corpus", "qrels", "experts", "language", "embedding", "junit", "json"):
         if getattr(options, name):
             raise InputError(f"--{name} does not go with --accepted", remedy="leave it out")
     n, of = write_accepted(options.set, options.accepted, options.out)

@@ -387,11 +387,11 @@ def markdown(gate: Gate) -> str:
 def sentence(gate: Gate) -> str:
     """The verdict and what it means, then a line for each comparison that is not as good, the worse first."""
     bad = sorted((row for row in gate.rows if row.verdict != "not worse"), key=_place)
-    lines = [f"{_HEADINGS[gate.verdict]}. {_meaning(gate)}", *(_line(row) for row in bad)]
+    lines = [f"{_HEADINGS[gate.verdict]}. {_meaning(gate)}", *(line(row) for row in bad)]
     return "\n".join(lines)
 
 
-def _line(row: Gated) -> str:
+def line(row: Gated) -> str:
     """`ours, accuracy: 1.412 to 1.102, change −0.310 [−0.402, −0.218], tolerated −0.100, n = 24: worse`."""
     said = [f"{name} {value}" for name, value in (("change", _change(row)), ("tolerated", _end(row, row.max_drop)))]
     values = " to ".join(MISSING if value is None else f"{value:.3f}" for value in (row.baseline, row.new))

@@ -162,7 +162,8 @@ class GivenAnswers:
     @property
     def agent(self) -> str:
         """What a system is called where the file does not say: the file's name."""
-        return self.path.name.removesuffix(self.path.suffix) if self.path.suffix else self.path.name
+        name = self.path.name.removesuffix(self.path.suffix) if self.path.suffix else self.path.name
+        return name.removesuffix(".otlp")
 
     @property
     def answered(self) -> bool:

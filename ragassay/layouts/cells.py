@@ -21,7 +21,11 @@ LISTS = ("goldens", "samples", "examples", "test_cases", "traces", "data")
 """Where one object holds a data set, the fields that may have its rows; a list that is its only field has them, too."""
 
 WORKBOOK = ".xlsx"
+LOG = ".eval"
+"""What Inspect calls its logs."""
 TABLES = frozenset((".csv", ".tsv", ".tab", WORKBOOK))
+PROMPTFOO = "Grader Reason"
+"""A heading that promptfoo alone writes."""
 _LONGEST_CELL = 10_000_000
 _LONGEST_HEADER = 100_000
 _QUOTED = re.compile(r'"[^"]*("|$)')
@@ -51,7 +55,7 @@ def read_rows(path: Path, remedy: str | None = None) -> Iterator[Row]:
     suffix = path.suffix.lower()
     if suffix in TABLES:
         yield from table_rows(path)
-    elif (suffix == ".json" and read_text(path).lstrip()[:1] == "[") or _is_object_of_list(path):
+    elif suffix == LOG or (suffix == ".json" and read_text(path).lstrip()[:1] == "[") or _is_object_of_list(path):
         for number, value in enumerate(_list_of(path), 1):
             if not isinstance(value, dict):
                 raise InputError(f"item {number} is not a JSON object", file=path, remedy=remedy)
@@ -86,7 +90,7 @@ def _is_object_of_list(path: Path) -> bool:
     if path.suffix.lower() != ".json":
         return False
     value = _whole(path)
-    return isinstance(value, dict) and list_field(value) is not None
+    return isinstance(value, dict) and (_rows_of_run(value) is not None or list_field(value) is not None)
 
 
 def list_field(value: Mapping[str, Any]) -> str | None:
@@ -98,10 +102,45 @@ def list_field(value: Mapping[str, Any]) -> str | None:
 
 
 def _list_of(path: Path) -> Sequence[Any]:
-    value = read_json(path)
+    value = inspect_log(path) if path.suffix.lower() == LOG else read_json(path)
+    if isinstance(value, dict) and (found := _rows_of_run(value)) is not None:
+        return found
     if isinstance(value, dict) and (name := list_field(value)):
         value = value[name]
     return value if isinstance(value, list) else []
+
+
+def _rows_of_run(value: Mapping[str, Any]) -> list[Any] | None:
+    """The rows of a run of DeepEval (its conversations, too), promptfoo, or Inspect, with task and model in each."""
+    results, eval, samples = value.get("results"), value.get("eval"), value.get("samples")
+    if isinstance(value.get("testCases"), list):
+        return [*value["testCases"], *(value.get("conversationalTestCases") or ())]
+    if isinstance(results, dict) and isinstance(results.get("results"), list):
+        return list(results["results"])
+    if isinstance(eval, dict) and (isinstance(samples, list) or "plan" in value):
+        told = {name: eval.get(name) for name in ("task", "model")}
+        return [{**one, "eval": told} if isinstance(one, dict) else one for one in samples or ()]
+    return None
+
+
+def inspect_log(path: Path) -> Any:
+    """A log of Inspect (.eval) as its own library reads it. Raises InputError, and MissingExtra without inspect-ai."""
+    try:
+        from inspect_ai.log import read_eval_log
+    except ImportError:
+        raise MissingExtra("a log of Inspect (.eval)", "inspect") from None
+    try:
+        with zipfile.ZipFile(path) as archive:
+            unpacked = sum(one.file_size for one in archive.infolist())
+        if unpacked > _MOST_UNPACKED_BYTES:
+            raise InputError(f"unpacks to {unpacked / 1e6:,.0f} MB", file=path, remedy="divide it")
+        return read_eval_log(str(path)).model_dump(mode="json")
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror or error})", file=path) from None
+    except InputError:
+        raise
+    except Exception as error:  # noqa: BLE001 - what its parsers raise
+        raise InputError(f"is no log of Inspect ({type(error).__name__})", file=path) from None
 
 
 def table_rows(path: Path) -> Iterator[Row]:
@@ -111,6 +150,11 @@ def table_rows(path: Path) -> Iterator[Row]:
     before what a spreadsheet might run is taken away (`text.csv_text`).
     """
     first, header = next(rows := _cells(path), (1, []))
+    if PROMPTFOO in header:  # it has its columns once for each prompt and provider
+        header = [
+            name if name not in header[:at] else f"{name} {header[:at].count(name) + 1}"
+            for at, name in enumerate(header)
+        ]
     twice = {name: [place for place, one in enumerate(header) if one == name] for name in header if name}
     twice = {name: places for name, places in twice.items() if len(places) > 1}
     for number, (line, cells) in enumerate(rows, 1):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
 from ..errors import InputError
-from .answers import Column, Columns, Layout, Whole
+from .answers import Column, Columns, Given, Layout, Whole
 from .cells import Context, Row, as_list, contexts, number, said, text, texts, unpacked
 from .traces import MlflowTraces
 
@@ -109,6 +110,15 @@ class DeepEval(Layout):
         "completionTime": Column("latency_s", number),
         "agent": Column("agent", text),
     }
+
+    def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
+        """The test cases; goldens of which none has an answer are questions. Raises InputError with the line."""
+        given = super().read(rows, path)
+        goldens = any({"source_file", "sourceFile", "custom_column_key_values"} & row.fields.keys() for row in rows)
+        if not goldens or any(one.fields.get("answer") for one in given):
+            return given
+        kept = [{name: value for name, value in one.fields.items() if name not in {"answer", "error"}} for one in given]
+        return [replace(one, fields=fields) for one, fields in zip(given, kept, strict=True)]
 
     def notes(self, rows: Sequence[Row]) -> Sequence[str]:
         """How many texts were divided into passages."""

@@ -1,17 +1,28 @@
-"""Spans of OpenTelemetry with OpenInference's or GenAI's attributes: a row a span, or OTLP as JSON."""
+"""Spans of OpenTelemetry with OpenInference's or GenAI's attributes, a row a span or OTLP as JSON, and Langfuse's."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
 from .answers import Given, Layout
-from .cells import Row, unpacked
-from .traces import DEEPEST, NO_LATENCY, Span, answers_of, at, instant, metadata_of, nested, our_id, seconds_between
+from .cells import Row, number, unpacked
+from .traces import (
+    DEEPEST,
+    NO_LATENCY,
+    Span,
+    answers_of,
+    at,
+    documents_of,
+    instant,
+    metadata_of,
+    nested,
+    our_id,
+    runs_apart,
+    seconds_between,
+)
 
 
 class OpenInference(Layout):
@@ -141,16 +152,7 @@ class Otlp(Layout):
         """An answer for each trace, of a question that is asked again by an agent `run-2`, …; raises InputError."""
         sent = {(one.trace, one.id): one for row in rows for one in _otlp_spans(row, path)}
         spans = sorted(sent.values(), key=lambda span: span.begun)  # one that was sent again stands there once
-        given, asked = [], Counter[tuple[Any, Any]]()
-        for one in answers_of(spans, path, partial=True):
-            agent, query = one.fields.get("agent"), one.fields.get("query")
-            asked[agent, query] += 1 if query else 0
-            if (number := asked[agent, query]) > 1:
-                one = replace(
-                    one, fields={**one.fields, "agent": f"{agent}-run-{number}" if agent else f"run-{number}"}
-                )
-            given.append(one)
-        return given
+        return runs_apart(answers_of(spans, path, partial=True))
 
 
 def _otlp_spans(row: Row, path: Path) -> Iterator[Span]:
@@ -198,3 +200,88 @@ def _value(value: Any, depth: int = 0) -> Any:
         pairs = _objects(_object(held).get("values"))
         return {str(one.get("key")): _value(one.get("value"), depth + 1) for one in pairs}
     return int(held) if name == "intValue" and str(held).lstrip("-").isdecimal() else held
+
+
+class Langfuse(Layout):
+    """Langfuse's export: traces with their `observations`, or an observation a row.
+
+    https://langfuse.com/docs/api-and-data-platform/features/blob-storage-export-fields (trace_id, type, usage_details);
+    the API's and the page's names are the same in camel case. Passages are the output of a RETRIEVER.
+    """
+
+    name = "langfuse"
+    title = "Langfuse's: observations, or type, trace_id, parent_observation_id, input, output"
+    several_rows = True
+
+    def fits(self, there: Iterable[str]) -> bool:
+        known = {_snake(name) for name in there}
+        return "observations" in known or {"type", "trace_id", "parent_observation_id"} <= known
+
+    def field_of(self, name: str) -> str | None:
+        return "answer" if _snake(name) in _LANGFUSE else None
+
+    def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
+        """An answer for each trace. Raises InputError with the line."""
+        spans = [span for row in rows for span in _langfuse_spans(row, path)]
+        return runs_apart(answers_of(sorted(spans, key=lambda one: one.begun), path))
+
+
+_LANGFUSE = frozenset(
+    (
+        *("id", "trace", "trace_id", "observations", "type", "parent_observation_id", "start_time", "end_time", "name"),
+        *("timestamp", "metadata", "level", "status_message", "input", "output", "usage", "usage_details"),
+        *("cost_details", "total_cost", "calculated_total_cost", "latency"),
+    )
+)
+
+
+def _snake(name: str) -> str:
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+
+
+def _langfuse_spans(row: Row, path: Path) -> Iterator[Span]:
+    """Of a trace with its observations the trace, too, as what holds them."""
+    told = {_snake(name): value for name, value in row.fields.items()}
+    observations = unpacked(told.get("observations"))
+    if not isinstance(observations, list):
+        yield _langfuse_span(row, told, str(told.get("trace_id")), None)
+        return
+    trace = {_snake(name): value for name, value in (_object(told.get("trace")) or told).items()}
+    if not isinstance(trace.get("id"), str) or not all(isinstance(one, Mapping) for one in observations):
+        problem = f"{row.place}the trace has no id, or its observations are not written out"
+        raise InputError(problem, file=path, line=row.line, remedy="export traces with their observations")
+    top = trace | {"start_time": trace.get("timestamp"), "type": "CHAIN"}
+    inside = [{_snake(name): value for name, value in one.items()} for one in observations]
+    if trace.get("input") not in (None, "") or len(inside) != 1:
+        yield _langfuse_span(row, top, trace["id"], None)
+    for one in inside:
+        yield _langfuse_span(row, one, trace["id"], trace["id"])
+
+
+def _langfuse_span(row: Row, told: Mapping[str, Any], trace: str, above: str | None) -> Span:
+    kind = {"GENERATION": "LLM", "SPAN": "", "EVENT": "TOOL"}.get(str(told.get("type")), str(told.get("type")))
+    outputs, counts = unpacked(told.get("output")), unpacked(told.get("usage_details") or told.get("usage"))
+    costs = [told.get("calculated_total_cost"), told.get("total_cost"), at(unpacked(told.get("cost_details")), "total")]
+    seconds = seconds_between(told.get("start_time"), told.get("end_time"))
+    return Span(
+        row=row,
+        trace=trace,
+        id=str(told.get("id")),
+        parent=told.get("parent_observation_id") or above,
+        kind=kind,
+        inputs=told.get("input"),
+        outputs=outputs,
+        documents=documents_of(outputs) if kind == "RETRIEVER" else None,
+        query_id=our_id(told.get("metadata")),
+        error=str(told.get("status_message") or "the trace failed") if told.get("level") == "ERROR" else None,
+        seconds=_number_of(told.get("latency")) if seconds is None else seconds,
+        begun=instant(told.get("start_time")),
+        usage={"input_tokens": at(counts, "input"), "output_tokens": at(counts, "output"), "cost_usd": _first(costs)},
+    )
+
+
+def _number_of(value: Any) -> float | None:
+    try:
+        return number(value)
+    except ValueError:
+        return None

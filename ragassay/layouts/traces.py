@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from math import isfinite, nan
 from pathlib import Path
@@ -57,6 +58,21 @@ def answers_of(spans: Iterable[Span], path: Path, *, partial: bool = False) -> l
     for span in spans:
         traces.setdefault(span.trace, []).append(span)
     return [_answer(trace, path, partial) for trace in traces.values()]
+
+
+def runs_apart(given: Iterable[Given]) -> list[Given]:
+    """The same, where a system answers a question again by an agent with `run-2`, … behind its name."""
+    asked = Counter[tuple[Any, ...]]()
+    made = []
+    for one in given:
+        agent = one.fields.get("agent")
+        key = (agent, one.fields.get("query_id"), one.fields.get("query"))
+        asked[key] += 1
+        if one.fields and asked[key] > 1:
+            name = f"{agent}-run-{asked[key]}" if agent else f"run-{asked[key]}"
+            one = replace(one, fields={**one.fields, "agent": name})
+        made.append(one)
+    return made
 
 
 NO_QUESTION = "traces in whose root no question can be read, such as of indexing"
@@ -388,7 +404,7 @@ def _langsmith_runs(rows: Sequence[Row], path: Path) -> Iterator[Span]:
             kind=kind,
             inputs=run.get("inputs"),
             outputs=outputs,
-            documents=_langsmith_documents(outputs) if kind == "RETRIEVER" else None,
+            documents=documents_of(outputs) if kind == "RETRIEVER" else None,
             query_id=_langsmith_query_id(run),
             error=str(run["error"]) if run.get("error") else None,
             seconds=seconds_between(run.get("start_time"), run.get("end_time")),
@@ -421,7 +437,7 @@ def _langsmith_query_id(run: Mapping[str, Any]) -> str | None:
     return ours or (str(example) if example else None)
 
 
-def _langsmith_documents(outputs: Any) -> Any:
+def documents_of(outputs: Any) -> Any:
     """A retriever's documents stand under `documents` or `output`, or are the outputs."""
     if not isinstance(outputs, Mapping):
         return outputs

@@ -130,6 +130,7 @@ WITHOUT: Mapping[str, Without] = {
     "white space of passages": _passages(
         lambda one: one.model_copy(update={"text": _one_line(one.text), "title": _one_line(one.title)})
     ),
+    "passages": _empty("passages", {}),
     "titles of passages": _passages(lambda one: one.model_copy(update={"title": ""})),
     "metadata of passages": _passages(lambda one: one.model_copy(update={"metadata": {}})),
     "metadata of passages besides their document": _passages(

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from ragassay.errors import InputError
 from ragassay.experiment.plugins import classes_in, plugin
 from ragassay.layouts.answers import layouts
+from ragassay.layouts.cells import LOG
 from ragassay.records import Answer, Query, Usage
 from ragassay.text import listed, plain
 
@@ -43,7 +44,7 @@ class Format(ABC):
 
     def read(self, sources: Sequence[Path]) -> Collection:
         """The collection of files or folders. Raises InputError."""
-        suffixes = (".jsonl", ".json", ".csv", ".tsv", ".xlsx")
+        suffixes = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", LOG)
 
         def has_files(folder: Path) -> bool:
             return any(path.suffix.lower() in suffixes for path in folder.iterdir())

@@ -1,4 +1,5 @@
-"""Sheets of answers, a row a query and a file an agent: Ragas, DeepEval, Agent Evaluation, and our own columns as CSV.
+"""Sheets of answers, a row a query and a file an agent: Ragas, DeepEval, Agent Evaluation, and our own columns as CSV;
+data sets without answers: promptfoo, Inspect.
 
 https://docs.ragas.io, "Evaluation sample"; https://deepeval.com/docs/evaluation-test-cases; https://docs.databricks.com,
 "Agent Evaluation input schema". `ragassay.layouts` reads them back. A failure is a row without an answer; queries that
@@ -18,6 +19,7 @@ from ragassay.errors import InputError
 from ragassay.files import json_line, write_json, write_text
 from ragassay.layouts.cells import Context
 from ragassay.layouts.tables import AgentEvaluation as Rows
+from ragassay.layouts.traces import OUR_ID
 from ragassay.queries import FROM, link_of
 from ragassay.records import Answer, Passage, Query, Usage
 from ragassay.text import csv_cell, plain
@@ -32,6 +34,7 @@ from .format import (
     OF_TESTS,
     Format,
     Losses,
+    answers,
     expected_text,
     grades,
     labels,
@@ -137,6 +140,61 @@ class AgentEvaluation(Format):
         """AGENT.jsonl, the rows that `mlflow.evaluate` takes."""
         for name, rows in _files(collection, _agent_evaluation):
             _write_lines(folder / f"{name}.jsonl", rows)
+
+
+_NO_ANSWERS: Losses = {
+    "passages": passages,
+    "titles of passages": titles,
+    "labels": labels,
+    "answers": answers,
+    **OF_TESTS,
+}
+
+
+class Promptfoo(Format):
+    """promptfoo's tests: https://www.promptfoo.dev/docs/configuration/test-cases."""
+
+    name = "promptfoo"
+    title = "promptfoo's tests"
+    layouts = ("promptfoo",)
+    loses: ClassVar[Losses] = _NO_ANSWERS
+
+    def write(self, collection: Collection, folder: Path) -> None:
+        """tests.json, for `tests: file://tests.json`: the variables question and expected_response, and metadata.
+
+        promptfoo fills in templates and reads files in variables, so that texts are as they are only without them.
+        Raises InputError for one with `{{`, `{%` or `{#`, or that begins with file://.
+        """
+        rows = []
+        for query in collection.queries.values():
+            told = {"question": query.text, "expected_response": expected_text(query)}
+            variables = {name: text for name, text in told.items() if text is not None}
+            for name, text in variables.items():
+                if text.startswith("file://") or any(mark in text for mark in ("{{", "{%", "{#")):
+                    problem = (
+                        f"{name} of the query '{plain(query.id)}' would be run by promptfoo (file:// or a template)"
+                    )
+                    raise InputError(problem, remedy="leave it out, or export to inspect or csv")
+            rows.append({"vars": variables, "metadata": {**told_besides(query), OUR_ID: query.id}})
+        write_json(folder / "tests.json", rows)
+
+
+class Inspect(Format):
+    """Inspect's data sets: https://inspect.aisi.org.uk/datasets.html."""
+
+    name = "inspect"
+    title = "Inspect's data sets"
+    layouts = ("inspect",)
+    loses: ClassVar[Losses] = _NO_ANSWERS
+
+    def write(self, collection: Collection, folder: Path) -> None:
+        """dataset.jsonl, for `json_dataset`: id, input, target and metadata."""
+        queries = collection.queries.values()
+        rows = [
+            {"id": one.id, "input": one.text, "target": expected_text(one) or "", "metadata": told_besides(one)}
+            for one in queries
+        ]
+        _write_lines(folder / "dataset.jsonl", rows)
 
 
 class Csv(Format):

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from support.digest_encoder import DigestEncoder
@@ -15,6 +16,7 @@ from support.sound_sets import rows_of, write_corpus
 
 from ragassay.cli import main
 from ragassay.retrieval.rankers import embedding
+from ragassay.synth.checking.test_set import FAULTS
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -45,6 +47,18 @@ def test_json_lists_id_and_fault_of_each(run: Run):
         ("blank", "empty", 7, 7),
     ]
     assert found["n"] == 7 and found["counts"]["empty"] == {"found": 1, "n": 7, "n_not_judged": 0}
+
+
+def test_junit_has_a_case_for_each_fault_that_fails_where_it_was_found(run: Run):
+    rows = [*rows_of("en"), {"id": "a\x1b[31m", "user_input": "In this chapter, what is AREF <&>?"}]
+    assert run(rows, "--junit", "found.xml")[0] == 0
+    suite = ElementTree.parse("found.xml").getroot()[0]
+    cases = {case.get("name"): case for case in suite}
+    assert list(cases) == list(FAULTS) and suite.get("tests") == str(len(FAULTS))
+    failed = [case for case in suite if case.find("failure") is not None]
+    assert [case.get("name") for case in failed] == ["not-alone"] and suite.get("failures") == "1"
+    assert "1 of 6, 0 not judged; a\\x1b[31m: " in failed[0].find("failure").get("message")
+    assert (cases["answer-not-held"].find("skipped") is None) and len(cases["empty"]) == 0
 
 
 def test_the_terminal_names_what_was_found(run: Run):

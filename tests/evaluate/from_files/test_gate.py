@@ -7,6 +7,7 @@ import random
 import shutil
 from pathlib import Path
 from statistics import mean
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -48,6 +49,23 @@ def test_the_same_run_is_not_worse(runs, capsys):
     assert status(*runs) == 0
     said = capsys.readouterr().out
     assert said.startswith("## ragassay gate: Not worse") and all(agent in said for agent in AGENTS)
+
+
+def test_junit_has_a_case_for_each_agent_and_measure(runs, capsys, tmp_path):
+    """A row that is worse is a failure, one that is undecided skipped; what is said is the gate's line."""
+    new, old = runs
+    evaluated(new, toxicity=RISEN)
+    evaluated(old, toxicity=LOW)
+    target = tmp_path / "gate.xml"
+    assert status(*runs, "--measure", "toxicity", "--max-drop", "0.05", "--junit", str(target)) == 1
+    (suite,) = ElementTree.parse(target).getroot()
+    rows = gate(new, old, measures=["toxicity"], max_drop=0.05).rows
+    outcomes = {"worse": ["failure"], "undecided": ["skipped"], "not worse": []}
+    assert [(one.get("classname"), [inner.tag for inner in one]) for one in suite] == [
+        (row.agent, outcomes[row.verdict]) for row in rows
+    ]
+    assert "0.123 to 0.330, change +0.207" in next(suite.iter("failure")).get("message")
+    assert suite.get("failures") == str(sum(row.verdict == "worse" for row in rows))
 
 
 def test_what_a_run_that_stopped_early_overstates_is_said(runs, capsys):
