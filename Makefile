@@ -14,7 +14,7 @@ PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadgroup --no-loadscope-reorde
 FLAGS := $(if $(MODEL),--model $(MODEL)) $(if $(MAX_COST),--max-cost $(MAX_COST))
 STAGES := ingest questions screen retrieve answer judge evaluate compare report
 
-.PHONY: demo serve run test check setup bench coverage plan clean $(STAGES)
+.PHONY: demo serve run test check setup bench clients coverage plan clean $(STAGES)
 
 # FRESH=1 MODEL=openai:gpt-4o ignores the recorded replies and asks the model named, into a results folder of its own.
 demo: $(if $(FRESH),$(VENV)/local,$(VENV)/base)
@@ -44,6 +44,10 @@ check: $(VENV)/dev
 coverage: $(VENV)/dev
 	$(BIN)/python -m benchmarks.coverage
 
+# Other tools in their newest versions, in .clients, write what we read and read what we write: TOOLS="phoenix mlflow".
+clients: $(VENV)/dev
+	$(BIN)/python -m benchmarks.clients $(TOOLS)
+
 bench: $(VENV)/dev
 	$(BIN)/python -m benchmarks
 
@@ -66,4 +70,4 @@ $(VENV)/dev: $(VENV)/local
 	touch $@
 
 clean:
-	rm -rf $(VENV) results
+	rm -rf $(VENV) .clients results

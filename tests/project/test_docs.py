@@ -36,6 +36,7 @@ MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 BENCHMARK_NAMES = {
     ".".join(path.relative_to(ROOT / "benchmarks").with_suffix("").parts).removesuffix(".__main__")
     for path in (ROOT / "benchmarks").rglob("*.py")
+    if path.parent.name != "tools"
 } - {"__main__"}
 """What stands behind `python -m benchmarks.`: `speed.elo`, `coverage`, …"""
 REPOSITORY = (
@@ -103,6 +104,7 @@ def test_every_make_target_and_benchmark_named_in_the_text_exists():
         for name in re.findall(r"-m\s+benchmarks\.([\w.]*\w)", text):
             assert name in BENCHMARK_NAMES, name
     assert BENCHMARK_NAMES - {
+        "clients.inside",
         "coverage.adaptive_labels",
         "coverage.labelled",
         "judges.faults.broken_json",

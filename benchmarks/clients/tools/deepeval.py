@@ -1,0 +1,68 @@
+"""DeepEval: its data sets in its three kinds of file, and our test cases read as its data set."""
+
+from pathlib import Path
+from typing import Any
+
+FIELDS = "query answer contexts expected reference"
+
+
+def _save(folder: Path, rows: list[dict[str, Any]], kind: str) -> None:
+    from deepeval.dataset import EvaluationDataset
+    from deepeval.test_case import LLMTestCase
+
+    cases = [
+        LLMTestCase(
+            input=row["query"],
+            actual_output=row["answer"],
+            retrieval_context=row["contexts"],
+            expected_output=row["expected"],
+            context=row["reference"],
+        )
+        for row in rows
+    ]
+    data = EvaluationDataset()
+    for one in cases:
+        data.add_test_case(one)
+    data.save_as(kind, str(folder), "cases", include_test_cases=True)
+
+
+def write_csv(folder: Path, rows: list[dict[str, Any]]) -> None:
+    _save(folder, rows, "csv")
+
+
+def write_jsonl(folder: Path, rows: list[dict[str, Any]]) -> None:
+    _save(folder, rows, "jsonl")
+
+
+def write_json(folder: Path, rows: list[dict[str, Any]]) -> None:
+    _save(folder, rows, "json")
+
+
+def read_json(folder: Path) -> dict[str, Any]:
+    from deepeval.dataset import EvaluationDataset
+
+    found = {}
+    for path in folder.glob("*.json"):
+        data = EvaluationDataset()
+        names = ("input", "actual_output", "expected_output", "context", "retrieval_context")
+        data.add_test_cases_from_json_file(
+            str(path), **{f"{name}_key_name": name for name in names}
+        )
+        found[path.stem] = sorted(
+            (
+                {
+                    "query": one.input,
+                    "answer": one.actual_output,
+                    "contexts": one.retrieval_context,
+                    "expected": one.expected_output,
+                    "reference": one.context or [],
+                }
+                for one in data.test_cases
+            ),
+            key=lambda row: row["query"],
+        )
+    return found
+
+
+WRITES = {name: ("deepeval", FIELDS) for name in ("write_csv", "write_jsonl", "write_json")}
+READS = {"read_json": ("deepeval", FIELDS)}
