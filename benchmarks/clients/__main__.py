@@ -2,18 +2,19 @@
 
     python -m benchmarks.clients [TOOL …] [--results FOLDER]
 
-Each tool is a file of `tools/`, whose functions its own Python calls (`inside.py`), in an environment of `.clients` that
-`tools.toml` describes. It declares some of
+Each tool is a file of `tools/`, whose functions its own Python calls (`inside.py`), in an environment of `.clients`
+that `tools.toml` describes. It declares some of
 
     WRITES = {"function": (format, fields)}    function(folder, rows) writes the rows; `ragassay import --from format`
     READS = {"function": (format, fields)}     `ragassay export --to format`; function(folder) gives what the tool reads
     CHECKS = ("function", …)                   function(folder) gives [what should be, what is]
 
 fields: names of those of a row that are held against each other, with a space between: `query`, `answer`, `contexts`
-(texts), `expected`, `reference` (texts), `latency_s`, `input_tokens`, `output_tokens`; READS gives them by agent. Or the
-name of a function of the file that makes of our folder, in our Python, what should be read. Nothing but this machine is
-asked, and no model. What came of it is in benchmarks/results/clients.md, and from there in docs/import-export.md; of a
-tool that is not named the lines stay. Status 1 where a tool and we do not agree.
+(texts), `expected`, `reference` (texts), `latency_s`, `input_tokens`, `output_tokens`; READS gives them by agent. Or
+the name of a function of the file that makes of our folder, in our Python, what should be read; of WRITES the tool says
+it with what FUNCTION_again(folder) gives. Nothing but this machine is asked, and no model. What came of it is in
+benchmarks/results/clients.md, and from there in docs/import-export.md; of a tool that is not named the lines stay.
+Status 1 where a tool and we do not agree.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ ROWS = [
         "query": 'What does "sei()" do; and where, if | anywhere?',
         "answer": "It sets a bit,\nand then: nothing.\n\n- one\n- two | three",
         "contexts": ["Call sei(), or\n\ncli().", '{"text": "no object"}', "'quoted', “twice”; ünïcödé 漢字"],
-        "expected": "It's \"on\".",
+        "expected": 'It\'s "on".',
         "reference": ["Call sei(), or\n\ncli()."],
         "latency_s": 1.5,
         "input_tokens": 7,
@@ -143,7 +144,8 @@ def tried(tool: str, python: Path, results: Path, work: Path) -> Iterator[Outcom
 def _ragassay(*words: str) -> str:
     """The notes that the command gives, those on what is left out."""
     said = ran([sys.executable, "-m", "ragassay", *words])[1]
-    return "; ".join(re.sub(r"^note: (not held by [^:]*: )?", "", one) for one in said.split("\n") if one)
+    rest = r"^note: (not held by [^:]*: |\S*/)?"  # of a file its name, without the folder
+    return "; ".join(re.sub(rest, "", one) for one in said.split("\n") if one.startswith("note: "))
 
 
 def _of(case: Mapping[str, Any], fields: str, folder: Path) -> Any:
@@ -204,7 +206,7 @@ def _leaves(value: Any) -> int:
 
 
 def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(" ".join(cell.replace("|", "/").split()) for cell in cells) + " |"
+    return "| " + " | ".join(" ".join(cell.replace("|", r"\|").split()) for cell in cells) + " |"
 
 
 def table(text: str) -> dict[str, list[list[str]]]:
@@ -227,7 +229,9 @@ def with_table(text: str, rows: Mapping[str, Sequence[Sequence[str]]]) -> str:
     """The page of the docs with the table between its marks."""
     lines = [_line((name, row[0][1], ", ".join(row_of(row)))) for name, row in sorted(rows.items())]
     made = "\n".join(["| tool | version | tried |", "|---|---|---|", *lines])
-    return re.sub(r"(<!-- clients -->\n).*?(\n<!-- /clients -->)", lambda m: f"{m[1]}\n{made}\n{m[2]}", text, flags=re.S)
+    return re.sub(
+        r"(<!-- clients -->\n).*?(<!-- /clients -->)", lambda m: f"{m[1]}\n{made}\n\n{m[2]}", text, flags=re.S
+    )
 
 
 def row_of(rows: Sequence[Sequence[str]]) -> list[str]:

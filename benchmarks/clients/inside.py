@@ -1,4 +1,4 @@
-"""A function of a tool's file, run by that tool's Python, where nothing of ours need be: `inside.py FILE FUNCTION FOLDER`.
+"""A function of a tool's file, run by that tool's Python, which has nothing of ours: `inside.py FILE FUNCTION FOLDER`.
 
 What it is given besides the folder comes as a JSON list from standard input; what it returns goes out as JSON. What the
 tool prints goes to standard error.

@@ -158,3 +158,10 @@ def test_the_demo_table_has_every_agent_best_first(tmp_path: Path, readme_block:
     assert page.read_text().startswith("before\n") and page.read_text().endswith("\nafter\n")
     with pytest.raises(ValueError, match="not one"):
         readme_block.fill("plan-table", table, page)
+
+
+def test_the_table_of_tools_tried_is_that_of_the_command():
+    from benchmarks.clients.__main__ import FILE, PAGE, table, with_table
+
+    page = PAGE.read_text(encoding="utf-8")
+    assert with_table(page, table(FILE.read_text(encoding="utf-8"))) == page

@@ -45,9 +45,7 @@ def read_json(folder: Path) -> dict[str, Any]:
     for path in folder.glob("*.json"):
         data = EvaluationDataset()
         names = ("input", "actual_output", "expected_output", "context", "retrieval_context")
-        data.add_test_cases_from_json_file(
-            str(path), **{f"{name}_key_name": name for name in names}
-        )
+        data.add_test_cases_from_json_file(str(path), **{f"{name}_key_name": name for name in names})
         found[path.stem] = sorted(
             (
                 {
@@ -64,5 +62,5 @@ def read_json(folder: Path) -> dict[str, Any]:
     return found
 
 
-WRITES = {name: ("deepeval", FIELDS) for name in ("write_csv", "write_jsonl", "write_json")}
+WRITES = dict.fromkeys(("write_csv", "write_jsonl", "write_json"), ("deepeval", FIELDS))
 READS = {"read_json": ("deepeval", FIELDS)}
