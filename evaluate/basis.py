@@ -146,7 +146,8 @@ def basis_of(
     labelled = labelled_rows(findings, k)
     retrieval = retrieval_by_query(findings, k, more, labelled)
     pointwise = pointwise_by_query(findings, experiment.judge.criteria)
-    games = points_of(found, agents, findings.queries, unanswered=failed_answers(findings))
+    not_asked = findings.material.not_asked
+    games = points_of(found, agents, findings.queries, unanswered=failed_answers(findings), not_asked=not_asked)
     asked = of_findings(compared(k, more), retrieval, pointwise, games)
     return Basis(
         findings=findings,

@@ -57,11 +57,12 @@ from .inputs.findings import Findings, Material, limited, originals_alone, read_
 from .inputs.labels import HIGHEST, by_item
 from .judging.catalog import experiment_evaluators
 from .judging.engine.evaluator import Evaluator, coverage_of, thresholds_of
-from .looks import after_stop, drawn_of, looked, said, taken_of
+from .looks import after_stop, drawn_of, looked, passed_over_said, said, taken_of
 from .measures.measure import from_labels
 from .ratings.leader import choose, rank_intervals
 from .ratings.win_table import first_shown_wins, flip_rate, win_rate, wins
 from .results import (
+    ANSWERS_OF,
     NOT_DISTINGUISHABLE,
     POINTS,
     Boxes,
@@ -96,9 +97,10 @@ def compare(workspace: Workspace) -> StageOutcome:
         results = results.model_copy(update={"perturbed": changed, "problems": (*results.problems, *found)})
     if looks := looked(workspace, results.verdict):
         known = {"looks": looks, "stopped_early": looks[-1].stopped_early}
-        new = after_stop(looks) if results.corrected else ()
-        notices = (*notices, *new)
-        known |= {"corrected": _noted(results.corrected, new), "notices": (said(looks), *results.notices, *new)}
+        new, fewer = after_stop(looks) if results.corrected else (), passed_over_said(looks)
+        notices = (said(looks), *notices, *fewer, *new)
+        told = (said(looks), *fewer, *results.notices, *new)
+        known |= {"corrected": _noted(results.corrected, new), "notices": told}
         results = results.model_copy(update=known)
     _write_values(workspace.values, basis, rows, steps)
     write_json(workspace.figures, results.dump())
@@ -111,8 +113,9 @@ def _write_values(path: Path, basis: Basis, rows: Sequence[Assessment], steps: S
     said = {(row.query_id, row.subject, row.criterion): row.error for row in (*findings.pointwise, *rows) if row.error}
 
     def why(query: str, agent: str, measure: str) -> str | None:
-        failed = findings.material.answers[query, agent].error
-        return said.get((query, agent, measure)) or (f"there is no answer: {failed}" if failed else None)
+        answer = findings.material.answers.get((query, agent))
+        failed = f"there is no answer: {answer.error}" if answer and answer.error else None
+        return said.get((query, agent, measure)) or failed
 
     measures = all_measures(basis.retrieval, {**basis.asked, **evaluated, **steps.measures})
     write_values(path, measures, findings.material.agents, findings.queries, basis.draws.clusters, why)
@@ -353,7 +356,8 @@ def _pairs(basis: Basis, measures: Mapping[str, ComparedMeasure]) -> Callable[[]
     draws, matters = basis.draws, {**basis.experiment.compare.matters, POINTS: basis.margin}
     standing = basis.standing
     leader = FromLeader(standing.leader, standing.differences, standing.adjusted) if standing else None
-    return compare_agents(measures, basis.order, draws.clusters, draws.seed, matters, basis.helpers, leader)
+    not_asked = basis.findings.material.not_asked
+    return compare_agents(measures, basis.order, draws.clusters, draws.seed, matters, basis.helpers, leader, not_asked)
 
 
 def _pool(basis: Basis) -> dict[str, Any]:
@@ -411,6 +415,12 @@ def _second(basis: Basis, found: SecondJudge | None) -> SecondJudgeResults | Non
     )
 
 
+def _repeats(experiment: Experiment) -> dict[str, int]:
+    """Of a run that may end early, how often each agent answers that answers more than once: what it saves."""
+    n = experiment.answer.repeats if experiment.run.until else 1
+    return dict.fromkeys(experiment.answered_agents(), n) if n > 1 else {}
+
+
 def _settings(basis: Basis) -> dict[str, str | int | float | None]:
     """What the figures depend on, for the reader of the report."""
     experiment = basis.experiment
@@ -421,6 +431,7 @@ def _settings(basis: Basis) -> dict[str, str | int | float | None]:
         "embedding": experiment.retrieval.embedding,
         "rrf_k": experiment.retrieval.rrf_k,
         "answer_model": experiment.answer.model,
+        **{f"{ANSWERS_OF}{agent}": n for agent, n in _repeats(experiment).items()},
         **{f"answer_model.{agent}": model for agent, model in own.items()},
         "judge_model": ", ".join(experiment.judge.models),
         "judge_mode": experiment.judge.mode,

@@ -21,7 +21,7 @@ from ragassay.arrays import Truths
 from ragassay.errors import InputError
 from ragassay.experiment.settings import Experiment, RunSettings
 from ragassay.experiment.stage import count_queries
-from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.experiment.workspace import NotAsked, StageOutcome, Workspace
 from ragassay.files import digest_file, digest_json, read_json, read_records, write_json, write_records
 from ragassay.records import Query, Record, Taken
 
@@ -108,16 +108,30 @@ def draw(workspace: Workspace) -> StageOutcome:
     at = min(sum(one.goes_on for one in taken), len(ends) - 1)
     told = taken[at - 1].told if at else ()
     write_records(workspace.queries, flat[: ends[at]])
+    if workspace.experiment.run.eliminate:
+        batches = zip((0, *ends), ends, [(), *(one.told for one in taken[:at])], strict=False)
+        out = [(flat[start:end], passed_over(n, known)) for n, (start, end, known) in enumerate(batches)]
+        rows = [NotAsked(query_id=query.id, agent=agent) for batch, some in out for query in batch for agent in some]
+        write_records(workspace.not_asked, rows)
+    else:
+        workspace.not_asked.unlink(missing_ok=True)
     drawn = Drawn(plan=plan, until=str(settings.until), at=at, ends=ends, told=told)
     write_json(workspace.look, drawn.dump())
     new = f"a new plan of looks begins: the {len(others)} in looks.jsonl are of other settings, documents or questions"
     return StageOutcome((new,) if others and not taken else (), n_records=ends[at])
 
 
+def passed_over(at: int, told: Sequence[str]) -> tuple[str, ...]:
+    """Whom `[run] eliminate` leaves out of the batch of a look, `at` from 0, of the agents told before: every other
+    batch. Were they never asked again, those left would be rated on other questions than those that are out."""
+    return tuple(told) if at % 2 else ()
+
+
 def planned_by(experiment: Experiment) -> dict[str, Any]:
     """The settings that make it another plan; those of costs, figures and the report do not."""
     held = experiment.model_dump(mode="json", warnings=False, exclude={"run", "compare", "evaluate"})
-    return held | {"run": [experiment.run.until, experiment.run.margin]}
+    run = experiment.run
+    return held | {"run": [run.until, run.margin, *([run.eliminate] if run.eliminate else [])]}
 
 
 def _at_most(sections: Sequence[list[Query]], n: int) -> list[list[Query]]:
@@ -179,6 +193,7 @@ def looked(workspace: Workspace, verdict: Choice) -> tuple[Taken, ...]:
         decided=verdict.decided,
         safe=verdict.safe,
         goes_on=not done and drawn.at + 1 < len(drawn.ends),
+        not_asked=passed_over(drawn.at, drawn.told) if workspace.experiment.run.eliminate else (),
     )
     return (*taken_of(workspace, drawn.plan)[: drawn.at], new)
 
@@ -202,6 +217,18 @@ def said(taken: Sequence[Taken]) -> str:
             f"queries ({saved} saved): after a stop a lead is overstated. More queries would be a new analysis."
         )
     return f"All {last.planned} planned queries are in, after {last.looks} looks."
+
+
+def passed_over_said(taken: Sequence[Taken]) -> tuple[str, ...]:
+    """What a reader must know where agents that were told were asked less (`passed_over`); nothing where none was."""
+    n = len({agent for one in taken for agent in one.not_asked})
+    if not n:
+        return ()
+    who = "1 agent that was told from the leader was" if n == 1 else f"{n} agents that were told from the leader were"
+    return (
+        f"{who} asked every other batch from then on; figures of such are over fewer queries, of two over those "
+        "that both were asked",
+    )
 
 
 def after_stop(taken: Sequence[Taken]) -> tuple[str, ...]:

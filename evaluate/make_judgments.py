@@ -202,7 +202,7 @@ def _owed_pointwise(material: Material, panel: Panel) -> list[Assessment]:
     return [
         row
         for case in cases_of(material)
-        for agent in material.agents
+        for agent in material.asked(case.query.id)
         for judge in panel.pointwise
         for row in unjudged(judge, case, [material.answers[case.query.id, agent]])
     ]

@@ -205,6 +205,9 @@ class SecondJudgeResults(Record):
 WIN_RATE = "win_rate"
 """What the share of games won is called among the measures."""
 
+ANSWERS_OF = "answer_repeats."
+"""What the setting of a run begins with that says how often an agent answers each query, where that is not once."""
+
 POINTS = "points"
 """What ranks and tests agents by their games: the mean over opponents of win 1, tie 1/2, loss 0."""
 

@@ -32,7 +32,8 @@ def draw_settings(experiment: Experiment) -> dict[str, Any]:
     from .looks import planned_by
 
     run = tables(experiment, "run")
-    looked = {name: run.get(f"run.{name}") for name in ("until", "margin", "max_queries", "looks")}
+    names = ("until", "margin", "max_queries", "looks", *(["eliminate"] if experiment.run.eliminate else []))
+    looked = {name: run.get(f"run.{name}") for name in names}
     return {"run": looked, "plan": digest_json(planned_by(experiment)), "questions.seed": experiment.questions.seed}
 
 
@@ -41,7 +42,7 @@ DRAW = Stage(
     needs=lambda w: [w.planned, w.passages],
     uses=lambda w: [w.looks, w.own_labels, *sorted(w.label_samples.glob("*.jsonl"))],
     settings=draw_settings,
-    makes=lambda w: [w.queries, w.look],
+    makes=lambda w: [w.queries, w.look, *w.says_not_asked],
     run=_draw,
     applies=lambda experiment: experiment.run.until is not None,
 )
@@ -114,6 +115,8 @@ def compare_settings(experiment: Experiment) -> dict[str, Any]:
         values["judge.panel"] = judge.panel
     if judge.second:
         values["judge.second"] = judge.second
+    if experiment.run.until and experiment.answer.repeats > 1:
+        values["answer.repeats"] = experiment.answer.repeats
     if experiment.evaluates:
         values["evaluate"] = experiment.evaluate.shaping()
     if crossed := cross(experiment.answered_by()):
@@ -169,7 +172,7 @@ def _judge(workspace: Workspace, means: Means) -> StageOutcome:
 JUDGE = Stage(
     "judge",
     needs=lambda w: [w.passages, w.queries, *_answers(w)],
-    uses=_judge_uses,
+    uses=lambda w: [*_judge_uses(w), *w.says_not_asked],
     settings=judge_settings,
     makes=lambda w: [w.relevance, w.qrels, w.pointwise, w.games, w.lists, w.repeats, *_of_judges(w)],
     run=_judge,
@@ -226,7 +229,7 @@ def _evaluated(workspace: Workspace) -> list[Path]:
 EVALUATE = Stage(
     "evaluate",
     needs=_evaluated,
-    uses=evaluate_prompts,
+    uses=lambda w: [*evaluate_prompts(w), *w.says_not_asked],
     settings=evaluate_settings,
     makes=lambda w: [
         w.judgments,
@@ -254,7 +257,7 @@ COMPARE = Stage(
         *(w.sections, w.passages, w.ledger, w.own_qrels, w.own_labels),
         *sorted(w.label_samples.glob("*.jsonl")),
         *(w.repeats, w.lists),
-        *([w.look] if w.experiment.run.until else []),
+        *([w.look, *w.says_not_asked] if w.experiment.run.until else []),
         *_of_judges(w),
         *(w.rankings(name) for name in w.experiment.agent_names()),
         *(w.manifests / f"{name}.json" for name in ("ingest", "questions", "retrieve", "answer", "judge", "evaluate")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]+$")]
 
@@ -451,7 +451,8 @@ class Taken(Record):
     plan: of which plan; look: from 1; queries: that were in, of the `planned` ones. told, untold: as in the verdict,
     those told at an earlier look among them; lead: the leader's points less those of the nearest that is not told, or
     of the nearest, with the interval of this look. bound: the one-sided p to which the first step of the ladder was
-    held. goes_on: whether another look follows.
+    held. goes_on: whether another look follows. not_asked: the agents told before that were not asked what came in
+    since the look before.
     """
 
     plan: str
@@ -467,6 +468,12 @@ class Taken(Record):
     decided: bool
     safe: bool
     goes_on: bool
+    not_asked: tuple[str, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_nobody(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        found: dict[str, Any] = whole(self)
+        return {name: value for name, value in found.items() if value or name != "not_asked"}
 
     @property
     def stopped_early(self) -> bool:

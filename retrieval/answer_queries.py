@@ -12,7 +12,7 @@ from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.variants import TableAgent
-from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.experiment.workspace import StageOutcome, Workspace, read_not_asked
 from ragassay.files import read_records, read_run, write_records, write_run
 from ragassay.models.requests import Batch, Reply, Request
 from ragassay.progress import Progress
@@ -23,7 +23,7 @@ from ragassay.text import plain
 from .agents import ANSWER_PROMPT, LONG_CONTEXT_PROMPT
 from .agents.file_agent import read_answers
 from .agents.own_agents import metered_usage, own_rankings
-from .agents.python_agent import PythonAgent, ask_python_agent, load_python_agent
+from .agents.python_agent import ask_python_agent, load_python_agent
 from .agents.rag import (
     Found,
     Rewrite,
@@ -51,7 +51,15 @@ class Owed(NamedTuple):
 
 
 def owed_answers(workspace: Workspace, queries: Sequence[Query], passages: Mapping[str, Passage]) -> Iterator[Owed]:
-    """One for each query and agent that we answer for, the built-in ones first. Raises InputError."""
+    """One for each query and agent that we answer for, the built-in ones first; none of what an agent is not asked by
+    plan. Raises InputError."""
+    not_asked = read_not_asked(workspace.not_asked)
+    for one in _each_owed(workspace, queries, passages):
+        if (one.found.query_id, one.found.agent) not in not_asked:
+            yield one
+
+
+def _each_owed(workspace: Workspace, queries: Sequence[Query], passages: Mapping[str, Passage]) -> Iterator[Owed]:
     yield from _of_built_in(workspace, queries, passages)
     for agent in workspace.experiment.table_agents():
         if agent.variant is None:
@@ -146,7 +154,7 @@ def _of_another_run(query: Query, file: Path) -> InputError:
 
 
 def answer_queries(workspace: Workspace, caller: Caller, progress: Progress | None = None) -> StageOutcome:
-    """Write `answers/AGENT.jsonl` of every agent, one record a query in the order of the test set.
+    """Write `answers/AGENT.jsonl` of every agent, one record a query it is asked in the order of the test set.
 
     The agents that we answer for do so from the passages in their rankings, or from all documents, `answer.repeats`
     times; the runs after the first go to `answer-runs/AGENT.jsonl`, run by run. A query that is in no ranking because
@@ -156,7 +164,7 @@ def answer_queries(workspace: Workspace, caller: Caller, progress: Progress | No
     of each of which `progress` is told; the passages they name become `rankings/AGENT.trec`. Raises InputError for
     files that do not fit each other.
     """
-    queries = read_queries(workspace)
+    queries, not_asked = read_queries(workspace), read_not_asked(workspace.not_asked)
     passages = {passage.id: passage for passage in read_records(workspace.passages, Passage)}
     with ExitStack() as closing:
         answers, notices = _file_agents(workspace, queries, passages)
@@ -171,9 +179,10 @@ def answer_queries(workspace: Workspace, caller: Caller, progress: Progress | No
         runs = [_run(owed, replies, run) for run in range(workspace.experiment.answer.repeats)]
         answers |= runs[0]
         for own in python_agents:
-            answers[own.name] = ask_python_agent(own, queries, passages.keys(), progress)
+            asked = [query for query in queries if (query.id, own.name) not in not_asked]
+            answers[own.name] = ask_python_agent(own, asked, passages.keys(), progress)
             own.close()
-    _write(workspace, answers, python_agents)
+    _write(workspace, answers)
     _write_runs(workspace, runs[1:])
     metered = tuple(usage for own in python_agents if (usage := metered_usage(own.name, answers[own.name])))
     return replace(_outcome(workspace, answers, notices), usage=metered)
@@ -182,10 +191,11 @@ def answer_queries(workspace: Workspace, caller: Caller, progress: Progress | No
 def _file_agents(
     workspace: Workspace, queries: Sequence[Query], passages: Mapping[str, Passage]
 ) -> tuple[dict[str, list[Answer]], list[str]]:
-    answers, notices = {}, list[str]()
+    answers, notices, not_asked = {}, list[str](), read_not_asked(workspace.not_asked)
     for agent in workspace.experiment.own_agents():
         if agent.kind == "file":
-            answers[agent.name], said = read_answers(agent, workspace, queries, passages)
+            rows, said = read_answers(agent, workspace, queries, passages)
+            answers[agent.name] = [row for row in rows if (row.query_id, agent.name) not in not_asked]
             notices += said
     return answers, notices
 
@@ -222,7 +232,7 @@ def _ask(owed: Sequence[Owed], experiment: Experiment, caller: Caller) -> dict[t
     }
 
 
-def _write(workspace: Workspace, answers: Mapping[str, list[Answer]], python_agents: Sequence[PythonAgent]) -> None:
+def _write(workspace: Workspace, answers: Mapping[str, list[Answer]]) -> None:
     for name in workspace.experiment.agent_names():
         write_records(workspace.answers(name), answers[name])
     for agent in workspace.experiment.own_agents():
@@ -233,8 +243,14 @@ def _write(workspace: Workspace, answers: Mapping[str, list[Answer]], python_age
     for table in workspace.experiment.table_agents():
         if table.variant is None:
             workspace.rankings(table.name).unlink(missing_ok=True)
-    for python_agent in python_agents:
-        python_agent.partial.unlink(missing_ok=True)
+    if not workspace.experiment.run.until:  # at the next look its answers so far are owed again (`forget_answers`)
+        forget_answers(workspace)
+
+
+def forget_answers(workspace: Workspace) -> None:
+    """Let go of the answers that the user's own systems gave, so that another run asks them anew."""
+    for agent in workspace.experiment.own_agents():
+        workspace.answers(f"{agent.name}.partial").unlink(missing_ok=True)
 
 
 def _write_runs(workspace: Workspace, runs: Sequence[Mapping[str, list[Answer]]]) -> None:

@@ -16,6 +16,7 @@ from ragassay.experiment.workspace import (
     Workspace,
     digest_passages,
     handed_over,
+    read_not_asked,
     read_passages,
 )
 from ragassay.files import Rankings, digest_json, read_records, read_run, write_records, write_run
@@ -61,7 +62,8 @@ def rank_queries(
     rewritten one; that of a table's agent is what its variant found in the screening. `progress` is told (done, total)
     of the texts embedded.
 
-    A query whose rewriting failed stands in no ranking that needs it. Raises InputError where k is
+    A query whose rewriting failed stands in no ranking that needs it, nor one in that of an agent that is not asked it
+    by plan. Raises InputError where k is
     larger than the corpus, there are no queries, or two share an id.
     """
     experiment = workspace.experiment
@@ -80,7 +82,9 @@ def rank_queries(
     searches = _search_agents(workspace, queries, found)
     _time(workspace, built_in, queries, fusion, found)
     failed = sum(row.error is not None for rows in searches.values() for row in rows)
-    outcome = _outcome(workspace, fusion, len(queries) * (len(experiment.built_in_agents()) + len(searches)))
+    ranking = {*searches, *(name for name, _, _ in experiment.built_in_agents())}
+    n_out = sum(agent in ranking for _, agent in read_not_asked(workspace.not_asked))
+    outcome = _outcome(workspace, fusion, len(queries) * len(ranking) - n_out)
     return replace(outcome, notices=(*outcome.notices, *_notices(searches)), n_failed=outcome.n_failed + failed)
 
 
@@ -135,12 +139,13 @@ def _rank_built_in(
     workspace: Workspace, built_in: _BuiltIn, queries: Sequence[Query], rewrites: Sequence[Rewrite]
 ) -> None:
     found = _search(built_in.retrievers, queries, rewrites, workspace.experiment.retrieval.k)
+    not_asked = read_not_asked(workspace.not_asked)
     for agent, retriever, kind in workspace.experiment.built_in_agents():
         if kind == "rag-fusion":
             rankings = _fused(workspace, found, retriever, queries, rewrites)
         else:
             rankings = {query.id: list(found[retriever, query.text]) for query in queries}
-        write_run(workspace.rankings(agent), rankings, agent)
+        write_run(workspace.rankings(agent), {q: r for q, r in rankings.items() if (q, agent) not in not_asked}, agent)
 
 
 def _search(
@@ -223,10 +228,12 @@ def _search_agents(
         return {}
     rewrites = read_rewrites(workspace, queries, rewritings_for(experiment, list(agents.values())))
     rows: dict[str, list[AgentSearch]] = {}
+    not_asked = read_not_asked(workspace.not_asked)
     for agent, variant in agents.items():
         used = [rewrites[one] for one in rewritings_for(experiment, [variant])]
         rows[agent] = [_record(query, [row[query.id] for row in used], found[variant]) for query in queries]
-        answered = [row.query_id for row in rows[agent] if row.error is None]
+        there = [row.query_id for row in rows[agent] if row.error is None]
+        answered = [query for query in there if (query, agent) not in not_asked]
         write_run(workspace.rankings(agent), {name: found[variant].rankings.get(name, []) for name in answered}, agent)
         write_records(workspace.searches(agent), rows[agent])
     return rows

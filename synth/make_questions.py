@@ -407,6 +407,9 @@ def _write(workspace: Workspace, made: _Made, queries: Sequence[Query], edits: E
     write_records(workspace.rejected, made.sifted.rejected)
     write_records(workspace.ledger, made.rows)
     write_records(workspace.test_set, queries)
+    if workspace.test_set == workspace.queries:  # no plan of looks is behind them any more
+        for path in (workspace.planned, workspace.look, workspace.not_asked):
+            path.unlink(missing_ok=True)
     if made.check:
         write_json(workspace.questions_check, made.check.dump())
     else:

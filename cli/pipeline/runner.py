@@ -146,6 +146,7 @@ class Runner:
     def until_known(self, stages: Sequence[Stage]) -> list[Manifest]:
         """Their last manifests, when a look says that it is enough; they have been run for the first look."""
         from ragassay.evaluate.looks import take
+        from ragassay.retrieval.answer_queries import forget_answers
 
         found: list[Manifest] = []
         while True:
@@ -153,6 +154,7 @@ class Runner:
             known = "decided" if taken.decided else "no other is better by the margin" if taken.safe else "open"
             self._say(f"look {taken.look} of {taken.looks}, {taken.queries} of {taken.planned} queries: {known}")
             if not taken.goes_on:
+                forget_answers(self._workspace)
                 return found
             self._digest = cache(digest_file)
             found = [self.bring_up_to_date(stage) for stage in stages]

@@ -252,7 +252,13 @@ def of_passages(
     """Agent to measure to values, over the queries that owe one, also those for which no agent retrieved anything."""
     labels = {(row.query_id, row.subject): row.label for row in rows}
     values: dict[str, dict[str, Values]] = {
-        agent: {criterion.name: {query: mean_label(findings.material.answers[query, agent], labels) for query in owing}}
+        agent: {
+            criterion.name: {
+                query: mean_label(answer, labels)
+                for query in owing
+                if (answer := findings.material.answers.get((query, agent))) is not None
+            }
+        }
         for agent in findings.material.agents
     }
     if (criterion.lowest, criterion.highest) == GRADED:
@@ -260,7 +266,8 @@ def of_passages(
             for k in cutoffs:
                 for one in RANKING:
                     spelling = one.format(k=k)
-                    values[agent][f"{criterion.name}.{spelling}"] = _ranked(spelling, owing, labels, ranking)
+                    mine = list(values[agent][criterion.name])
+                    values[agent][f"{criterion.name}.{spelling}"] = _ranked(spelling, mine, labels, ranking)
     return values
 
 

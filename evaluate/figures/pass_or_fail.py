@@ -234,7 +234,7 @@ def read_judged(workspace: Workspace) -> Judged:
     judged_by(evaluators, settings)
     material = limited(read_material(workspace), workspace.experiment.evaluate.max_rows)
     given = read_records(workspace.judgments, Assessment)
-    asked = [(query.id, agent) for query in material.queries for agent in material.agents]
+    asked = [(query.id, agent) for query in material.queries for agent in material.asked(query.id)]
     return judged_of(evaluators, given, material, asked, settings, workspace.judgments)
 
 

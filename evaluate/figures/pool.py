@@ -17,7 +17,7 @@ from ragassay.records import Figure, own_failures
 
 from ..inputs.findings import Findings, Ranked
 from ..inputs.labels import HIGHEST
-from ..measures.by_labels import HIGHEST_LABEL, LabelRows, rows_by_agent
+from ..measures.by_labels import HIGHEST_LABEL, LabelRows
 from ..measures.measure import by_query, from_labels
 from ..ratings import bradley_terry
 from ..ratings.points import points_of
@@ -36,7 +36,7 @@ from ..results import (
 )
 from ..statistics.clustered import ByAgent, Values
 from ..statistics.resamples import Resamples
-from .query_values import ComparedMeasure, figures, labelled_rows, of_findings
+from .query_values import ComparedMeasure, figures, labelled_rows, of_findings, rows_of_asked
 
 Failed = Mapping[str, Collection[str]]
 """Agent to the ids of the queries on which it failed; only agents that did."""
@@ -93,7 +93,7 @@ def at_bottom(
     ranked = {agent: [q for q, row in ranking.items() if row is None] for agent, ranking in findings.rankings.items()}
     retrieval, pointwise = _lowest(retrieval, ranked), _lowest(pointwise, failed)
     found = verdicts_at_bottom(found, failed)
-    points = points_of(found, agents, findings.queries)
+    points = points_of(found, agents, findings.queries, not_asked=findings.material.not_asked)
     measures = of_findings(ranking, retrieval, pointwise, points)
     strengths = bradley_terry.rate(contests(found, agents, findings.queries), draws, initial)
     leader = points.order[0] if (points.means == points.means).any() else None
@@ -270,8 +270,15 @@ def pool_by_judge(
 def pool_by_people(findings: Findings, draws: Resamples, k: int) -> dict[str, AgentPool]:
     """The same by people's labels, over the queries they judged."""
     asked = list(findings.people)
-    rankings = {agent: {q: row.get(q) for q in asked} for agent, row in findings.rankings.items()} if asked else {}
-    return _pools(rankings, findings.people, {}, draws, k, rows_by_agent(asked, findings.people, rankings, k))
+    out = findings.material.not_asked
+    rankings = {
+        agent: {q: row.get(q) for q in asked if (q, agent) not in out}
+        for agent, row in findings.rankings.items()
+        if asked
+    }
+    return _pools(
+        rankings, findings.people, {}, draws, k, rows_of_asked(asked, findings.people, rankings, k, findings.material)
+    )
 
 
 def _pools(

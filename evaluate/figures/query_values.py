@@ -14,11 +14,12 @@ from ragassay.errors import InputError
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.variants import AnsweredBy, cross
 from ragassay.experiment.workspace import Workspace
+from ragassay.files import Qrels
 from ragassay.records import Answer, Figure, Judgment
 from ragassay.text import did_you_mean, listed, plain
 
 from ..inputs.clusters import Clusters
-from ..inputs.findings import Findings, Material
+from ..inputs.findings import Findings, Material, Ranked
 from ..inputs.labels import HIGHEST
 from ..judging.catalog import experiment_evaluators
 from ..judging.judges.pointwise import REFUSAL
@@ -84,7 +85,19 @@ def _kept(value: float) -> float:
 
 def labelled_rows(findings: Findings, k: int) -> dict[str, LabelRows]:
     """Agent to the judge's labels of the first k passages, of the queries where all have one."""
-    return rows_by_agent(findings.queries, findings.qrels, findings.rankings, k)
+    return rows_of_asked(findings.queries, findings.qrels, findings.rankings, k, findings.material)
+
+
+def rows_of_asked(
+    queries: Sequence[str], qrels: Qrels, rankings: Mapping[str, Ranked], k: int, material: Material
+) -> dict[str, LabelRows]:
+    """`rows_by_agent`, of each agent those of the queries that it was asked."""
+    left: dict[str, set[str]] = {}
+    for query, agent in material.not_asked:
+        left.setdefault(agent, set()).add(query)
+    return {
+        agent: rows.without(left.get(agent, ())) for agent, rows in rows_by_agent(queries, qrels, rankings, k).items()
+    }
 
 
 def retrieval_by_query(
@@ -100,12 +113,14 @@ def retrieval_by_query(
             failed.setdefault(judgment.query_id, []).append(judgment.subject)
     found = sources(findings.material.queries, findings.sections)
     values: dict[str, dict[str, Values]] = {}
-    queries, passages, measures = findings.queries, findings.material.passages, in_runs(k, more)
+    passages, measures = findings.material.passages, in_runs(k, more)
     labelled = labelled_rows(findings, k) if labelled is None else labelled
     unsettled = {q for q, row in failed.items() if any(p not in findings.qrels.get(q, {}) for p in row)}
     for agent, ranking in findings.rankings.items():
         rows = labelled[agent].without(unsettled)
-        judged = Judged(queries, findings.qrels, ranking, failed, found, passages, rows)
+        queries = [query.id for query in findings.material.asked_of(agent)]
+        mine = {query: places for query, places in found.items() if (query, agent) not in findings.material.not_asked}
+        judged = Judged(queries, findings.qrels, ranking, failed, mine, passages, rows)
         values[agent] = {str(measure): row for measure in measures if (row := measure.values(judged))}
     return values
 
@@ -119,10 +134,11 @@ def people_by_query(findings: Findings, measures: Sequence[str]) -> dict[str, di
     spelt = [m for m in measures if highest and not (m.startswith("RR(rel=2)") and highest < 2)]
     values: dict[str, dict[str, Values]] = {}
     for agent, ranking in findings.rankings.items() if spelt else ():
-        runs = {query: row for query in findings.people if (row := ranking.get(query)) is not None}
+        asked = [query for query in findings.people if (query, agent) not in findings.material.not_asked]
+        runs = {query: row for query in asked if (row := ranking.get(query)) is not None}
         qrels = {query: findings.people[query] for query in runs}
         scored = {measure: by_query(measure, qrels, runs) for measure in spelt}
-        values[agent] = {m: {query: row.get(query) for query in findings.people} for m, row in scored.items()}
+        values[agent] = {m: {query: row.get(query) for query in asked} for m, row in scored.items()}
     return values
 
 
@@ -143,13 +159,13 @@ def pointwise_by_query(findings: Findings, criteria: Sequence[str]) -> dict[str,
                 column[query] = float(row.label)
     for (agent, criterion, query), more in often.items():
         sums[agent, criterion][query] /= 1 + more
-    queries = findings.queries
+    asked = {agent: [query.id for query in findings.material.asked_of(agent)] for agent in findings.material.agents}
     return {
         agent: {
             criterion: dict(zip(queries, map(sums.get((agent, criterion), {}).get, queries), strict=True))
             for criterion in criteria
         }
-        for agent in findings.material.agents
+        for agent, queries in asked.items()
     }
 
 
@@ -217,7 +233,7 @@ def answer_figures(findings: Findings, draws: Resamples) -> dict[str, dict[str, 
     }
     table = {}
     for agent in findings.material.agents:
-        rows = [findings.material.answers[query, agent] for query in findings.queries]
+        rows = [findings.material.answers[query.id, agent] for query in findings.material.asked_of(agent)]
         table[agent] = {"answered": _answered(rows, draws)}
         table[agent] |= {name: mean_of_answers(rows, measure, draws) for name, measure in shown.items()}
     return table
@@ -319,15 +335,16 @@ def compare_agents(
     matters: Mapping[str, float],
     helpers: Helpers,
     leader: FromLeader | None = None,
+    not_asked: Collection[tuple[str, str]] = (),
 ) -> Callable[[], tuple[Comparison, ...]]:
     """Every pair of agents on every measure, waited for when asked for; the first of a pair stands earlier in `order`.
 
     matters: measure to the smallest difference that matters. helpers: who compares, measure by measure. leader: who
-    leads by points.
+    leads by points. not_asked: as of `Material`: a pair is compared over queries that both were asked.
     """
     begun = []
     for measure, one in table.items():
-        values = ValueTable.of({agent: one.values[agent] for agent in order if agent in one.values})
+        values = ValueTable.of({agent: one.values[agent] for agent in order if agent in one.values}, not_asked)
         asked = (values, clusters, one.width, seed, matters.get(measure), one.lower_is_better)
         first = leader if measure == POINTS else None
         begun.append(helpers.start(compare_table, measure, *asked, leader=first))

@@ -57,7 +57,8 @@ class Measured:
         ranked, judged, given = (_only(one, kept) for one in (self.retrieval, self.pointwise, self.evaluated.values))
         games = [verdict for verdict in self.found if verdict.query_id in kept]
         ndcg = f"nDCG@{self.k}"
-        points = points_of(games, self.findings.material.agents, queries, unanswered=failed_answers(self.findings))
+        material, failed = self.findings.material, failed_answers(self.findings)
+        points = points_of(games, material.agents, queries, unanswered=failed, not_asked=material.not_asked)
         asked = of_findings(self.ranking, ranked, judged, points)
         lists = {agent: row[ndcg] for agent, row in ranked.items() if ndcg in row}
         return asked | {ndcg: ComparedMeasure(lists, 1.0)} | of_evaluators(replace(self.evaluated, values=given))

@@ -249,7 +249,7 @@ def of_experiment(workspace: Workspace) -> Consistency:
             metrics.get((query.id, agent), {}),
         )
         for agent in agents
-        for query in material.queries
+        for query in material.asked_of(agent)
     ]
     embedding = workspace.experiment.retrieval.embedding
     clusters = source_clusters(material.queries)

@@ -300,7 +300,7 @@ def open_rag_eval_table(workspace: Workspace) -> tuple[list[str], list[Row]]:
     rows = [
         _open_rag_eval_row(query, agent, runs, grades, spreads.get((query.id, agent), ()))
         for agent in material.agents
-        for query in material.queries
+        for query in material.asked_of(agent)
     ]
     return list(dict.fromkeys(["query_id", "query", "agent", *(name for row in rows for name in row)])), rows
 
@@ -341,7 +341,7 @@ def _ranked(
             failed[query].append(passage)
         else:
             qrels[query][passage] = int(row.label)
-    given = {query.id: material.answers[query.id, agent] for query in material.queries}
+    given = {query.id: material.answers[query.id, agent] for query in material.asked_of(agent)}
     rankings = {id: _ranking(answer) for id, answer in given.items()}
     judged = JudgedRankings(list(given), qrels, rankings, failed)
     cutoffs = workspace.experiment.evaluate.k

@@ -29,6 +29,7 @@ import numpy as np
 
 from ragassay.arrays import Floats
 from ragassay.errors import InputError
+from ragassay.experiment.workspace import read_not_asked
 from ragassay.files import read_records
 from ragassay.queries import left_out, perturbed_from
 from ragassay.records import Figure, Query
@@ -119,12 +120,14 @@ class Gate:
 
 @dataclass(frozen=True)
 class Run:
-    """A results folder as `compare` left it. scales: of every measure that has values by query."""
+    """A results folder as `compare` left it. scales: of every measure that has values by query. not_asked: as of
+    `read_not_asked`."""
 
     folder: Path
     results: Results
     stored: StoredValues
     scales: Mapping[str, Scale]
+    not_asked: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def usual(self) -> list[str]:
@@ -136,7 +139,8 @@ class Run:
 def read_run(folder: Path) -> Run:
     """Raises InputError where `results.json` or `values.jsonl` is missing or not as `compare` writes it."""
     results, stored = read_results(folder / "results.json"), read_values(folder / "values.jsonl")
-    return Run(folder, results, stored, {name: scale_of(name, results) for name in stored.measures})
+    scales = {name: scale_of(name, results) for name in stored.measures}
+    return Run(folder, results, stored, scales, read_not_asked(folder / "not-asked.jsonl"))
 
 
 def gate(
@@ -166,8 +170,14 @@ def gate(
         if max_drop is not None and width is not None and max_drop >= width:
             said = f"--max-drop is {max_drop:g}, and {plain(measure)} is {before.scales[measure]}"
             raise InputError(said, remedy="it is in the measure's own unit: 0.02 is 0.02 of MRR")
+    out = before.not_asked | after.not_asked
+
+    def of_both(agent: str, values: Values) -> Values:
+        """On the queries that both runs asked it."""
+        return {query: value for query, value in values.items() if (query, agent) not in out} if out else values
+
     known = [
-        Matched(agent, measure, row, other, before.scales[measure])
+        Matched(agent, measure, of_both(agent, row), of_both(agent, other), before.scales[measure])
         for agent in named
         for measure in asked
         if (row := before.stored.measures[measure].get(agent)) is not None

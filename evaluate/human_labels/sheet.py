@@ -13,7 +13,7 @@ import io
 import json
 import os
 import random
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil
@@ -45,7 +45,7 @@ class Drawn(Record):
     """A line of `label-samples/SHEET.jsonl`: one thing that could be drawn, and whether it was.
 
     probability: of its being drawn for this sheet. swapped: of a game, whether the second agent's answer stands first.
-    planned: in a run that may end early, the digest of the whole test set that it belongs to (`digest_planned`).
+    planned: in a run that may end early, the digest of the query that was planned (`digests_planned`).
     """
 
     item: str
@@ -113,7 +113,7 @@ def draw_into(
     known, experiment = known_items(workspace), workspace.experiment
     asked, depth = criteria or experiment.judge.criteria, experiment.retrieval.k
     findings = originals_alone(read_findings(workspace, read=read_records))
-    planned = digest_planned(workspace)
+    planned = digests_planned(workspace)
     before = {row.key for path in sample_files(workspace) for row in read_records(path, Drawn)} if planned else ()
     sheet = draw_sheet(findings, asked, depth, n=n, seed=seed, kinds=kinds, known=known, before=before, planned=planned)
     path = out or workspace.corpus / f"label-sheet-{sheet.id}.csv"
@@ -147,16 +147,16 @@ def draw_sheet(
     kinds: Sequence[Kind] = KINDS,
     known: Iterable[Key] = (),
     before: Collection[Key] = (),
-    planned: str | None = None,
+    planned: Mapping[str, str] | None = None,
 ) -> Sheet:
     """A sheet of about `n` labels. What is `known` already keeps its probability and is not asked again.
 
-    before: what sheets before could draw, which this one leaves alone unless there is nothing else. planned: as of
-    `Drawn`. Raises InputError where nothing can be labelled.
+    before: what sheets before could draw, which this one leaves alone unless there is nothing else. planned: query id
+    to that of `Drawn`. Raises InputError where nothing can be labelled.
     """
     frame = draw_frame(findings, criteria, k, n=n, seed=seed, kinds=kinds, before=before)
     if planned is not None:
-        frame = tuple(row.model_copy(update={"planned": planned}) for row in frame)
+        frame = tuple(row.model_copy(update={"planned": planned[row.query]}) for row in frame)
     labelled = set(known)
     asked = sorted((row for row in frame if row.drawn and row.key not in labelled), key=reading_order(seed))
     questions, rows = {query.id: query.text for query in findings.material.queries}, []
@@ -206,31 +206,38 @@ def draw_frame(
     return tuple(row for kind in KINDS if kind in chosen for row in _frame(draw(there[kind], chosen[kind], luck), seed))
 
 
-def digest_planned(workspace: Workspace) -> str | None:
-    """Of the ids and texts of the whole test set of a run that may end early; None where no such run left the queries
-    that there are."""
+def digests_planned(workspace: Workspace) -> dict[str, str] | None:
+    """Of each query's id and text, by its id, of the whole test set of a run that may end early; None where no such run
+    left the queries that there are."""
     if not workspace.planned.exists() or not workspace.queries.exists():
         return None
-    planned = read_records(workspace.planned, Query)
-    asked = {(query.id, query.text) for query in read_records(workspace.queries, Query)}
-    return _digest(planned) if asked <= {(query.id, query.text) for query in planned} else None
+    planned = _digests(read_records(workspace.planned, Query))
+    asked = _digests(read_records(workspace.queries, Query))
+    return planned if asked.items() <= planned.items() else None
 
 
-def _digest(planned: Sequence[Query]) -> str:
-    return digest_json(sorted([query.id, query.text] for query in planned))[:16]
+def _digests(queries: Sequence[Query]) -> dict[str, str]:
+    return {query.id: digest_json([query.id, query.text])[:16] for query in queries}
 
 
 def check_of_plan(workspace: Workspace, planned: Sequence[Query]) -> None:
-    """Raises InputError where people's labels, or the sheets that drew them, are of another test set than this one."""
-    ids, digest = {query.id for query in planned}, _digest(planned)
-    remedy = "move labels.csv and label-samples elsewhere, or go back to the questions that they are of"
+    """Raises InputError where people's labels, or the sheets that drew them, are of questions that this plan lacks.
+
+    A sheet of an earlier plan counts on as long as all that it could draw is planned in the same words.
+    """
+    known = _digests(planned)
     for path in sample_files(workspace):
-        for row in read_records(path, Drawn):
-            if row.query not in ids or row.planned not in (None, digest):
-                raise InputError(
-                    "was drawn from another test set than the one that is planned", file=path, remedy=remedy
-                )
-    if strange := sorted({row.query for row in _labels(workspace)} - ids):
+        rows = read_records(path, Drawn)
+        gone = {row.query for row in rows if (row.planned or known.get(row.query, "")) != known.get(row.query)}
+        if other := sorted(gone):
+            n = f"{len(other)} of its questions, '{plain(other[0])}' first, are not planned in these words"
+            raise InputError(
+                f"was drawn from another test set than the one that is planned: {n}",
+                file=path,
+                remedy="move this sheet elsewhere, and its labels out of labels.csv, or go back to its questions",
+            )
+    remedy = "move labels.csv and label-samples elsewhere, or go back to the questions that they are of"
+    if strange := sorted({row.query for row in _labels(workspace)} - known.keys()):
         more = f" and {len(strange) - 1} more" if len(strange) > 1 else ""
         said = f"labels the query '{plain(strange[0])}'{more}, which the planned test set does not have"
         raise InputError(said, file=workspace.own_labels, remedy=remedy)

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from ragassay.errors import InputError
-from ragassay.experiment.workspace import Workspace
+from ragassay.experiment.workspace import Workspace, read_not_asked
 from ragassay.files import Qrels, first_problem, read_json, read_qrels, read_records, read_rows, read_run
 from ragassay.queries import perturbed_from
 from ragassay.records import (
@@ -46,7 +46,8 @@ class Read(Protocol):
 
 @dataclass(frozen=True)
 class Material:
-    """`answers` has one for every (query id, agent): an answer that is not on record is one with an error.
+    """`answers` has one for every (query id, agent) that was asked: an answer that is not on record is one with an
+    error. not_asked: those that were not asked by plan (`read_not_asked`), which have none.
 
     joined: the agents in the order in which they came to be judged, wave by wave; empty: all at once. planned: the ids
     of all queries that a run may come to ask, by which what is drawn for a query stays; empty: those of `queries`.
@@ -62,6 +63,15 @@ class Material:
     planned: tuple[str, ...] = ()
     told: Mapping[str, frozenset[str]] = field(default_factory=dict)
     batches: tuple[frozenset[str], ...] = ()
+    not_asked: frozenset[tuple[str, str]] = frozenset()
+
+    def asked(self, query_id: str) -> tuple[str, ...]:
+        """The agents that were asked the query, in their order."""
+        return tuple(agent for agent in self.agents if (query_id, agent) not in self.not_asked)
+
+    def asked_of(self, agent: str) -> tuple[Query, ...]:
+        """The queries that the agent was asked, in their order."""
+        return tuple(query for query in self.queries if (query.id, agent) not in self.not_asked)
 
     @property
     def drawn_for(self) -> tuple[str, ...]:
@@ -83,7 +93,8 @@ class Material:
         wave: of the agents up to this wave.
         """
         some = self.agents if wave is None else [agent for agents in self.waves[: wave + 1] for agent in agents]
-        return sorted({id for agent in some for id in retrieved(self.answers[query_id, agent])})
+        asked = set(self.asked(query_id))
+        return sorted({id for agent in some if agent in asked for id in retrieved(self.answers[query_id, agent])})
 
     def known(self, ids: tuple[str, ...]) -> tuple[Passage, ...]:
         """The passages of `ids` that the corpus has, in that order, each once."""
@@ -121,17 +132,21 @@ def read_material(workspace: Workspace, agents: Sequence[str] | None = None, rea
     given: dict[tuple[str, str], Answer] = {}
     for agent in agents:
         given |= _answers_of(workspace, agent, {query.id for query in queries}, read)
+    not_asked = read_not_asked(workspace.not_asked)
     answers = {
         (query.id, agent): given.get((query.id, agent))
         or Answer(query_id=query.id, agent=agent, answer=None, error="the agent's file has no answer")
         for query in queries
         for agent in agents
+        if (query.id, agent) not in not_asked
     }
     if not workspace.experiment.run.until:
-        return Material(queries, agents, passages, answers)
+        return Material(queries, agents, passages, answers, not_asked=not_asked)
     planned = tuple(query.id for query in read_records(workspace.planned, Query))
     told, batches = _told(workspace, queries), _batches(read_json(workspace.look)["ends"], queries)
-    return Material(queries, agents, passages, answers, planned=planned, told=told, batches=batches)
+    return Material(
+        queries, agents, passages, answers, planned=planned, told=told, batches=batches, not_asked=not_asked
+    )
 
 
 def _batches(ends: Sequence[int], queries: Sequence[Query]) -> tuple[frozenset[str], ...]:
@@ -389,7 +404,7 @@ def _ranked(path: Path, agent: str, material: Material) -> Ranked | None:
     A query that neither ranks was answered over nothing, unless the answer failed: then so did its retrieval, as far as
     anyone can tell.
     """
-    answers = {query.id: material.answers[query.id, agent] for query in material.queries}
+    answers = {query.id: material.answers[query.id, agent] for query in material.asked_of(agent)}
     run = read_run(path) if path.exists() else {}
     if not path.exists() and not any(answer.passages for answer in answers.values()):
         return None

@@ -213,8 +213,8 @@ def further_runs(workspace: Workspace, material: Material) -> Iterator[tuple[int
         given: dict[tuple[str, str], Answer] = {
             (query.id, agent): rows[agent].get((run, query.id))
             or Answer(query_id=query.id, agent=agent, answer=None, error="the run has no answer")
-            for query in material.queries
             for agent in agents
+            for query in material.asked_of(agent)
         }
         yield run, replace(material, answers={**material.answers, **given})
 

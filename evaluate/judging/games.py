@@ -110,11 +110,12 @@ def _drawn(case: GameCase, seed: int) -> Order:
 
 
 def game_cases(material: Material, relevant: KnownRelevant) -> Iterator[GameCase]:
-    """Every order of every game there is, by query, pair, and whose answer is first; none of two agents told before."""
+    """Every order of every game there is, by query, pair, and whose answer is first; none of two agents told before,
+    and none of one that was not asked."""
     known = relevant_by_wave(material, relevant)
     for query in material.queries:
         told = material.told.get(query.id, frozenset())
-        for a, b in all_pairs(material.agents):
+        for a, b in all_pairs(material.asked(query.id)):
             if {a, b} <= told:
                 continue
             answers = material.answers[query.id, a], material.answers[query.id, b]
@@ -180,13 +181,15 @@ def list_cases(material: Material, relevant: KnownRelevant, settings: JudgeSetti
     for query in material.queries:
         blocks = plan.blocks(query.id)
         for number, block in enumerate(blocks):
-            answers = tuple(material.answers[query.id, agent] for agent in material.agents if agent in block.agents)
+            there = [agent for agent in material.asked(query.id) if agent in block.agents]
+            answers = tuple(material.answers[query.id, agent] for agent in there)
             case = ListCase(query, answers, (), 1, known[block.wave].get(query.id, ()))
             if len(blocks) > 1:
                 case = replace(case, pairs=block.pairs, block=number + 1)
             earlier = Counter[tuple[tuple[str, ...], ...]]()
             for sitting in sittings(block.agents, turn[query.id] + number, settings.presentations):
-                order = _order(case, sitting, shown)
+                sat = tuple(agent for agent in sitting.agents if agent in there)
+                order = _order(case, replace(sitting, agents=sat), shown)
                 yield replace(case, shown=order, presentation=sitting.presentation, sample=AGAIN * earlier[order])
                 earlier[order] += 1
 

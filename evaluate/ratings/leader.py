@@ -193,7 +193,12 @@ def _overturned_by(points: Points, clusters: Clusters, seed: int, *, decided: bo
 
 
 def _figures(points: Points, found: Ladder) -> dict[str, Figure]:
-    rows = zip(points.agents[1:], found.difference, found.low, found.high, found.n, found.n_failed, strict=True)
+    lacking: Sequence[int] = found.n_failed
+    if points.asked is not None:  # what one of the two was not asked by plan is not lacking
+        lacking = [
+            n - int(out) for n, out in zip(lacking, (~(points.asked[0] & points.asked[1:])).sum(axis=1), strict=True)
+        ]
+    rows = zip(points.agents[1:], found.difference, found.low, found.high, found.n, lacking, strict=True)
     return {
         agent: Figure(value=None, n=n, n_failed=failed)
         if np.isnan(value)

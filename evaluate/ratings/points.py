@@ -13,7 +13,7 @@ theirs.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,6 +33,7 @@ class Points:
     seen: by the verdicts there are. lost, won: with every failed game of the agent lost, and won; the same array where
     nothing failed. failures: (games, 3), agent, opponent and query of each game that failed and may count against the
     agent. n_failed: games without a verdict. strangers: pairs of agents with a verdict that have none on each other.
+    asked: where the agent was asked the query; None: everywhere. Elsewhere there is no value, and none is missing.
     With pairs that met on different queries values are linearised, and may be below 0 or above 1.
     """
 
@@ -44,6 +45,7 @@ class Points:
     failures: Ints
     n_failed: int = 0
     strangers: tuple[tuple[str, str], ...] = ()
+    asked: Truths | None = None
 
     @property
     def means(self) -> Floats:
@@ -61,9 +63,14 @@ class Points:
         return tuple(self.agents[at] for at in places)
 
     def values(self) -> dict[str, Values]:
-        """Agent to query to points."""
+        """Agent to query to points, of the queries that it was asked."""
         rows = ([None if value != value else value for value in row] for row in self.seen.tolist())
-        return {agent: dict(zip(self.queries, row, strict=True)) for agent, row in zip(self.agents, rows, strict=True)}
+        found = {agent: dict(zip(self.queries, row, strict=True)) for agent, row in zip(self.agents, rows, strict=True)}
+        if self.asked is not None:
+            for row, there in zip(found.values(), self.asked, strict=True):
+                for at in np.flatnonzero(~there):
+                    del row[self.queries[at]]
+        return found
 
     def of(self, agents: Sequence[str]) -> Points:
         """Those of some agents, in this order; their points against all remain."""
@@ -74,7 +81,8 @@ class Points:
         agent, opponent, query = self.failures.T
         failures = np.stack([place[agent], place[opponent], query], axis=1)[place[agent] >= 0]
         rows = self.seen[at], self.lost[at], self.won[at]
-        return Points(tuple(agents), self.queries, *rows, failures, self.n_failed, strangers)
+        asked = None if self.asked is None else self.asked[at]
+        return Points(tuple(agents), self.queries, *rows, failures, self.n_failed, strangers, asked)
 
 
 def points_of(
@@ -83,11 +91,12 @@ def points_of(
     queries: Sequence[str],
     weigh: Weigh = "pairs",
     unanswered: Mapping[str, Collection[str]] = NOBODY,
+    not_asked: Collection[tuple[str, str]] = (),
 ) -> Points:
     """From verdicts, in any order. agents, queries: all that take part.
 
     unanswered: agent to the queries on which its answer failed. weigh: whether each pair counts the same, or each game,
-    where pairs have met on different queries.
+    where pairs have met on different queries. not_asked: (query id, agent) that a plan left out.
     """
     names, asked = tuple(sorted(set(agents))), tuple(sorted(set(queries)))
     rows = _Rows.of(verdicts, names, asked, unanswered)
@@ -100,7 +109,23 @@ def points_of(
     if rows.missing.any():
         lost = _table(rows, ~rows.missing | counting | rows.given, 0.0, shape, plan)
         won = _table(rows, ~rows.missing | rows.doubted | rows.given, 1.0, shape, plan)
-    return Points(names, asked, seen, lost, won, failures, int(rows.missing.sum()) // 2, rows.strangers(names))
+    found = Points(names, asked, seen, lost, won, failures, int(rows.missing.sum()) // 2, rows.strangers(names))
+    if not not_asked:
+        return found
+    there = np.array([[(query, name) not in not_asked for query in asked] for name in names], dtype=bool)
+    seen, lost, won = (_of_asked(table, there) for table in (seen, lost, won))
+    return replace(found, seen=seen, lost=lost, won=won, asked=there)
+
+
+def _of_asked(table: Floats, asked: Truths) -> Floats:
+    """Points where the agent was asked, asked (agents, queries). What a query adds to the mean of n is spread over
+    those n; over the m that it was asked it adds m / n of that."""
+    found, known = table.copy(), ~np.isnan(table)
+    for row in np.flatnonzero((known & ~asked).any(axis=1)):
+        there = known[row]
+        mean, share = table[row, there].mean(), (there & asked[row]).sum() / there.sum()
+        found[row] = np.where(asked[row], mean + (table[row] - mean) * share, np.nan)
+    return found
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.experiment.workspace import Workspace
+from ragassay.experiment.workspace import Workspace, read_not_asked
 from ragassay.files import Rankings, first_problem, read_json, read_objects, read_records, read_run
 from ragassay.queries import original_of
 from ragassay.records import Answer, Game, Judgment, Passage, Query, QuestionsCheck, RankedList, Record, own_failures
@@ -70,6 +70,7 @@ class Evidence:
     looks: str | None = None
     kinds_asked: Mapping[str, float] = field(default_factory=dict)
     suspicious: Sequence[SuspiciousDocument] = ()
+    not_asked: frozenset[tuple[str, str]] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class QueryView:
     """Everything about one query; `n_failed`: answers, judgments and game orders that failed by themselves.
 
     number: from 1 in the order of the test set. spread: how far the mean labels of two answers lie apart at most, 0
-    where fewer have any. n_flipped: games whose winner changes with the order.
+    where fewer have any. n_flipped: games whose winner changes with the order. not_asked: agents that a plan left out.
     """
 
     number: int
@@ -125,6 +126,7 @@ class QueryView:
     spread: float
     n_flipped: int
     lists: list[RankedList] = field(default_factory=list)
+    not_asked: tuple[str, ...] = ()
 
 
 def read_evidence(workspace: Workspace, agents: Sequence[str]) -> Evidence:
@@ -150,6 +152,7 @@ def read_evidence(workspace: Workspace, agents: Sequence[str]) -> Evidence:
         looks=looks_said(workspace),
         kinds_asked=questions.kinds if questions.from_needs else {},
         suspicious=_suspicious(workspace.suspicious_pages),
+        not_asked=read_not_asked(workspace.not_asked),
     )
 
 
@@ -159,6 +162,8 @@ def query_views(evidence: Evidence, agents: Sequence[str], k: int) -> list[Query
 
 
 def _query_view(evidence: Evidence, number: int, query: Query, agents: Sequence[str], k: int) -> QueryView:
+    out = tuple(agent for agent in agents if (query.id, agent) in evidence.not_asked)
+    agents = [agent for agent in agents if agent not in out]
     given = {agent: _passages_of(evidence, agent, query.id, k) for agent in agents}
     passages = _passage_views(evidence, query.id, given)
     by_id = {view.id: view for view in passages}
@@ -189,6 +194,7 @@ def _query_view(evidence: Evidence, number: int, query: Query, agents: Sequence[
         spread=_spread(answers),
         n_flipped=sum(verdict.flipped is True for game in games for verdict in game.verdicts),
         lists=evidence.lists.get(query.id, []),
+        not_asked=out,
     )
 
 

@@ -15,7 +15,17 @@ from ragassay.text import listed, one_line
 
 from ..inputs.labels import GAME
 from ..measures.by_labels import LEVELS
-from ..results import POINTS, CorrectedFigure, Corrections, Figures, JudgeAgreement, PairedTest, Perturbed, Results
+from ..results import (
+    ANSWERS_OF,
+    POINTS,
+    CorrectedFigure,
+    Corrections,
+    Figures,
+    JudgeAgreement,
+    PairedTest,
+    Perturbed,
+    Results,
+)
 from .wording import (
     MISSING,
     Kind,
@@ -503,14 +513,18 @@ def saved(results: Results) -> str:
     if not rows or rows[-1].goes_on:
         return ""
     asked, planned, pairs = rows[-1].queries, rows[-1].planned, comb(n_agents, 2)
-    met, before = 0, 0
+    often = {agent: int(results.settings.get(f"{ANSWERS_OF}{agent}") or 1) for agent in results.agents}
+    answered, met, before = 0, 0, 0
     told = [(), *(row.told for row in rows)] if results.settings.get("games") == "all" else [()] * len(rows)
     for row, out in zip(rows, told, strict=False):
-        met += (row.queries - before) * (pairs - comb(len(out), 2))
+        n, there = row.queries - before, n_agents - len(row.not_asked)
+        met += n * (comb(there, 2) - (0 if row.not_asked else comb(len(out), 2)))
+        answered += n * sum(often[agent] for agent in results.agents if agent not in row.not_asked)
         before = row.queries
+    answers = planned * sum(often.values())
     counted = (
         (planned - asked, planned, "queries"),
-        ((planned - asked) * n_agents, planned * n_agents, "answers"),
+        (answers - answered, answers, "answers"),
         (planned * pairs - met, planned * pairs, "games"),
     )
     parts = [f"{less:,} of {whole:,} {what}" for less, whole, what in counted if less]

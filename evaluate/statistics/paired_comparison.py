@@ -9,7 +9,7 @@ textbook's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, compress
 from math import isfinite, isnan, sqrt
@@ -32,23 +32,28 @@ _AT_ONCE = 2_000_000
 @dataclass(frozen=True)
 class ValueTable:
     """The values of agents on a measure. ids: of the queries, sorted. known: (agents, queries), NaN where an agent has
-    none; owed: (agents, queries), where it is asked for one."""
+    none; owed: (agents, queries), where it is asked for one; asked: (agents, queries), where the agent was asked at
+    all; None: everywhere."""
 
     agents: tuple[str, ...]
     ids: Sequence[str]
     known: Floats
     owed: Truths
+    asked: Truths | None = None
 
     @classmethod
-    def of(cls, values: Mapping[str, Values]) -> ValueTable:
-        """From agent to query to value."""
+    def of(cls, values: Mapping[str, Values], not_asked: Collection[tuple[str, str]] = ()) -> ValueTable:
+        """From agent to query to value. not_asked: (query id, agent) that a plan left out: none is lacking there."""
         ids = sorted(set().union(*values.values()))
         known, owed = np.empty((len(values), len(ids))), np.ones((len(values), len(ids)), dtype=bool)
         for place, row in enumerate(values.values()):
             known[place] = np.array(list(map(row.get, ids)), dtype=np.float64)
             if len(row) < len(ids):
                 owed[place] = [query in row for query in ids]
-        return cls(tuple(values), ids, known, owed)
+        asked = (
+            np.array([[(query, agent) not in not_asked for query in ids] for agent in values]) if not_asked else None
+        )
+        return cls(tuple(values), ids, known, owed, asked)
 
 
 Lacking = tuple[tuple[str, ...], tuple[str, ...]]
@@ -83,6 +88,8 @@ def gaps_of_pairs(values: ValueTable, clusters: Clusters = ALONE) -> Iterator[Ga
         for start in range(0, len(pairs), step):
             places, first, second = (list(part) for part in zip(*pairs[start : start + step], strict=True))
             asked = owed[first] | owed[second]
+            if values.asked is not None:
+                asked &= values.asked[first] & values.asked[second]
             lacking = [
                 [tuple(compress(ids, row.tolist())) if row.any() else () for row in asked & ~there[side]]
                 for side in (first, second)

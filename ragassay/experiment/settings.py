@@ -180,6 +180,7 @@ class RunSettings(Table):
     margin: float = Field(0.05, gt=0, lt=1)
     max_queries: int | None = Field(None, ge=1)
     looks: int = Field(8, ge=2, le=20)
+    eliminate: Literal["answers"] | None = None
 
     @model_validator(mode="after")
     def _scheduler_of_a_cluster(self) -> RunSettings:

@@ -24,6 +24,22 @@ from .variant_settings import OURS
 from .variants import Variant
 
 
+class NotAsked(Record):
+    """A line of `not-asked.jsonl`: a query that an agent was not asked by plan, which is no failure."""
+
+    query_id: str
+    agent: str
+
+
+def read_not_asked(path: Path) -> frozenset[tuple[str, str]]:
+    """(query id, agent) of each line; none without the file, which is there where the queries are of such a plan.
+
+    Neither an answer nor an error is owed for them: figures of the agent are over the other queries, and differences of
+    two agents over those that both were asked. Raises InputError with the line.
+    """
+    return frozenset((row.query_id, row.agent) for row in (read_records(path, NotAsked) if path.exists() else ()))
+
+
 def chunking_of(passage: Passage) -> str:
     """The name of the chunking that cut the passage, OURS for [ingest]'s."""
     return str(passage.metadata.get("chunking", OURS))
@@ -153,6 +169,16 @@ class Workspace:
     def looks(self) -> Path:
         """The looks that were taken."""
         return self.results / "looks.jsonl"
+
+    @property
+    def not_asked(self) -> Path:
+        """What agents were not asked by plan (`read_not_asked`), where `[run] eliminate` says so."""
+        return self.results / "not-asked.jsonl"
+
+    @property
+    def says_not_asked(self) -> list[Path]:
+        """That file, where a run is to write it."""
+        return [self.not_asked] if self.experiment.run.until and self.experiment.run.eliminate else []
 
     @property
     def test_set(self) -> Path:

@@ -56,10 +56,21 @@ Told = Callable[[str], None]
 
 def sources_of(workspace: Workspace) -> list[Path]:
     """The files that an index is made from, those that are there."""
-    answers = sorted(workspace.results.glob("answers/*.jsonl"))
     files = [workspace.queries, workspace.passages, workspace.relevance, workspace.pointwise, workspace.games]
-    files += [workspace.judgments, workspace.lists, workspace.qrels, workspace.figures, workspace.values, *answers]
+    files += [
+        workspace.judgments,
+        workspace.lists,
+        workspace.qrels,
+        workspace.figures,
+        workspace.values,
+        *_answers(workspace),
+    ]
     return [path for path in files if path.exists()]
+
+
+def _answers(workspace: Workspace) -> list[Path]:
+    """Of each agent; what a user's system is still being asked for is none."""
+    return [path for path in sorted(workspace.results.glob("answers/*.jsonl")) if not path.stem.endswith(".partial")]
 
 
 def stamp_of(workspace: Workspace) -> str:
@@ -93,7 +104,7 @@ def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str, told
     told("queries")
     queries = _read(workspace.queries, Query)
     place = {query.id: number for number, query in enumerate(queries)}
-    there = {path.stem for path in workspace.results.glob("answers/*.jsonl")}
+    there = {path.stem for path in _answers(workspace)}
     named = [agent for agent in workspace.experiment.agent_names() if agent in there]
     agents = [*named, *sorted(there - set(named))]
     connection.executemany("INSERT INTO agents VALUES (?, ?)", enumerate(agents))

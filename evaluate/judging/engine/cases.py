@@ -184,7 +184,7 @@ def cases_of(material: Material) -> list[QueryCase]:
     """A case for each query, in their order."""
     cases = []
     for query in material.queries:
-        answers = [material.answers[query.id, agent] for agent in material.agents]
+        answers = [material.answers[query.id, agent] for agent in material.asked(query.id)]
         given = tuple(AnswerCase(query, a, material.known(a.passages)) for a in answers if a.error is None)
         failed = tuple(answer for answer in answers if answer.error is not None)
         cases.append(QueryCase(query, material.known(tuple(material.pool(query.id))), given, failed))

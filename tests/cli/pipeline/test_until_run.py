@@ -208,7 +208,6 @@ def test_people_label_a_sample_of_each_look_and_correcting_after_a_stop_is_a_new
         second, drawn_second = sheet(corpus, capsys)
         asked = [{row["query"] for row in rows} for rows in (drawn_first, drawn_second)]
         assert [len(one) for one in asked] == [10, 10] and not asked[0] & asked[1]
-        assert {row["planned"] for row in (*drawn_first, *drawn_second)} == {drawn_first[0]["planned"]}
         assert all(sum(row["drawn"] for row in rows) == 8 for rows in (drawn_first, drawn_second))
         said = "what people's labels correct after that is a new analysis"
         assert said not in (results / "results.json").read_text()
