@@ -45,7 +45,8 @@ def audit_of(
     panel that is the effect of length and what failed: places, repeats and families are each judge's own
     (`panel_of_judges`). control: of length, if it has begun (`audit_length`).
     """
-    of_length, length = audit_length(found, lengths_of(findings.material.answers), agents, draws, control)
+    lengths, out = lengths_of(findings.material.answers), findings.material.not_asked
+    of_length, length = audit_length(found, lengths, agents, draws, control, out)
     before: tuple[AuditFinding, ...] = ()
     after: tuple[AuditFinding, ...] = ()
     if not findings.judges:

@@ -6,7 +6,7 @@ Models recognise and favour what they wrote themselves (arXiv:2404.13076).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -192,11 +192,13 @@ def audit_length(
     agents: Sequence[str],
     draws: Resamples,
     control: Callable[[], Controlled] | None = None,
+    not_asked: Collection[tuple[str, str]] = (),
 ) -> tuple[tuple[AuditFinding, ...], LengthControl]:
     """The share of decided games that the longer answer won (0.5 is fair), and the effect of length on the log odds.
 
     A warning is set where length moves the verdicts beyond chance and another agent leads once it is held equal. A game
-    without both lengths has no part in it. control: what `begin_control` of the same gave, if it has begun.
+    without both lengths has no part in it. control: what `begin_control` of the same gave, if it has begun. not_asked:
+    (query id, agent) that a plan left out.
     """
     found = _with_lengths(verdicts, lengths)
     won = longer_won(found, lengths)
@@ -226,7 +228,10 @@ def audit_length(
         AuditFinding(key="longer_wins", figure=share, fair=0.5, p=p, sentence=of_share),
         AuditFinding(key="length_effect", figure=fitted.effect, fair=0.0, sentence=said, warning=warning),
     )
-    known = {agent: {query: lengths.get((query, agent)) for query in draws.queries} for agent in agents}
+    known = {
+        agent: {query: lengths.get((query, agent)) for query in draws.queries if (query, agent) not in not_asked}
+        for agent in agents
+    }
     return findings, LengthControl(
         mean_length={agent: draws.figure(each) for agent, each in known.items()},
         plain={agent: fitted.plain[agent] for agent in agents},

@@ -6,11 +6,13 @@ import json
 import os
 import signal
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.json_lines import records
+from support.judged_together import answers_in
 from support.loopback.behaviours import Behaviour, reply
 from support.loopback.server import ScriptedServer
 from support.small_corpus import answer_everything, make_corpus, own_folder
@@ -34,11 +36,27 @@ def schema_of(body: dict[str, Any]) -> str:
     return str(body.get("response_format", {}).get("json_schema", {}).get("name"))
 
 
+def is_gold(text: str) -> bool:
+    return "gold" in text
+
+
+def is_tin(text: str) -> bool:
+    return "tin:" in text or "tin too" in text
+
+
+def is_neither(text: str) -> bool:
+    return not is_gold(text) and not is_tin(text)
+
+
 def prefers_gold(number: int, body: dict[str, Any]) -> Behaviour:
     """Of two answers the one that says gold is better."""
+    text = body["messages"][-1]["content"]
+    if schema_of(body) == "ListwiseReply":
+        shown = answers_in(text)
+        groups = [[one for one in shown if word(shown[one])] for word in (is_gold, is_neither, is_tin)]
+        return reply(json.dumps({"reason": "so.", "order": [group for group in groups if group]}))
     if schema_of(body) != "PairwiseReply":
         return answer_everything(number, body)
-    text = body["messages"][-1]["content"]
     if ("gold" in text) != ("tin" in text):
         return reply(json.dumps({"reason": "so.", "verdict": "C"}))
     return reply(json.dumps({"reason": "so.", "verdict": "A" if text.find("gold") < text.find("tin") else "B"}))
@@ -100,6 +118,9 @@ def test_what_is_decided_at_the_second_of_eight_looks_pays_for_a_quarter(
     assert page.count(early) == 3 and "a clear lead, stopped early" in page and "Behind good, stopped early" in page
     saved = "60 of 80 queries, 120 of 160 answers and 60 of 80 games"
     assert f"Saved against the full plan: {saved}." in page
+    assert main(["gate", str(results), "--baseline", str(results)]) == 0
+    gated = " ".join(capsys.readouterr().out.split())
+    assert gated.count("run: stopped early, with 20 of 80 planned queries: what the leader is ahead by is over") == 2
     told = "Stopped early, at look 2 of 8, with 20 of 80 planned queries (60 saved)"
     assert figures["notices"][0].startswith(told) and told in (results / "report.html").read_text()
 
@@ -139,6 +160,70 @@ def test_agents_told_from_the_leader_do_not_meet_each_other_any_more(
     assert n_games == 2 * (20 * 6 + 20 * 5) == len(records(results / "games.jsonl"))
     points = json.loads((results / "results.json").read_text())["points"]
     assert [points[name]["value"] for name in ("good", "better")] == pytest.approx([5 / 6, 5 / 6], abs=1e-6)
+
+
+def figures_of(value: Any, agent: str, mine: bool = False) -> Iterator[dict[str, Any]]:
+    """Every figure in a record that stands under an agent's name."""
+    if isinstance(value, dict):
+        if mine and "value" in value and "n_failed" in value:
+            yield value
+        for name, part in value.items():
+            yield from figures_of(part, agent, mine or name == agent)
+
+
+@pytest.mark.parametrize("games", ["all", "listwise"])
+def test_agents_told_are_asked_every_other_batch_and_what_they_were_not_asked_is_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], games: str
+) -> None:
+    """Told at the second of six looks they answer the third and the fifth batch, not the fourth and the sixth."""
+    corpus = own_folder(tmp_path, monkeypatch)
+    with ScriptedServer("openai", prefers_gold) as server:
+        make(corpus, server, 'looks = 6\neliminate = "answers"', n=60)
+        path = corpus / "experiment.toml"
+        text = path.read_text().replace("agents = []", 'agents = ["rag"]\nrepeats = 2')
+        text = text.replace("[judge]\n", f'[judge]\ngames = "{games}"\n')
+        path.write_text(text + "".join(OWN.format(name=name) for name in ("better", "worse")))
+        for name, word in (("better", "gold too: "), ("worse", "tin too: ")):
+            (corpus / f"{name}_one.py").write_text(
+                f"from pathlib import Path\n\ndef answer(query):\n"
+                f"    with Path({str(tmp_path / name)!r}).open('a') as asked:\n        asked.write(query + '\\n')\n"
+                f"    return {word!r} + query\n"
+            )
+        assert main(["run", str(corpus), "--until", "best"]) == 0
+        n_games = sum(schema_of(one.body) == "PairwiseReply" for one in server.requests)
+    results = corpus.parent / "results" / "mine"
+    told = {"bm25-rag", "bad", "worse"}
+    looks, queries = records(results / "looks.jsonl"), [one["_id"] for one in records(results / "queries.jsonl")]
+    assert [set(one.get("not_asked", ())) for one in looks] == [set(), set(), set(), told, set(), told]
+    left = {(query, agent) for query in (*queries[30:40], *queries[50:]) for agent in told}
+    assert {(one["query_id"], one["agent"]) for one in records(results / "not-asked.jsonl")} == left
+    for agent in ("good", "better", *told):
+        answered = [one["query_id"] for one in records(results / "answers" / f"{agent}.jsonl")]
+        assert answered == [query for query in queries if (query, agent) not in left]
+    for name in ("better", "worse"):
+        asked = (tmp_path / name).read_text().splitlines()
+        assert len(asked) == len(set(asked)) == (60 if name == "better" else 40), "at no look again"
+    assert n_games == (2 * (20 * 10 + 20 * 7 + 20) if games == "all" else 0)
+
+    found = json.loads((results / "results.json").read_text())
+    for agent in told:
+        rows = list(figures_of(found, agent))
+        assert len(rows) > 20 and not any(one["n_failed"] for one in rows)
+        assert {one["n"] for part in ("pointwise", "answers") for one in found[part][agent].values()} <= {40, 0}
+        assert found["points"][agent]["n"] == found["verdict"]["differences"][agent]["n"] == 40
+    pairs = {(one["agent_a"], one["agent_b"]): one for one in found["comparisons"] if one["measure"] == "accuracy"}
+    assert {(one["difference"]["n"], one["difference"]["n_failed"]) for one in pairs.values()} == {(60, 0), (40, 0)}
+    assert not any(one["lacking_a"] or one["lacking_b"] for one in found["comparisons"])
+    assert not any(any(one.values()) if isinstance(one, dict) else one for one in found["failures"].values())
+    assert not left & {(one["query_id"], one["agent"]) for one in records(results / "values.jsonl")}
+    page, said = (results / "report.html").read_text(), "3 agents that were told from the leader were asked every other"
+    assert page.count(said) == 1 and "Not asked, by plan: bm25-rag, bad, worse." in page
+    unplayed = 180 if games == "listwise" else 240
+    assert f"Saved against the full plan: 80 of 360 answers and {unplayed} of 600 games." in page
+    capsys.readouterr()
+    assert main(["gate", str(results), "--baseline", str(results)]) == 0
+    assert "lacking" not in capsys.readouterr().out
+    assert {row["subject"] for row in sheet(corpus, capsys)[1]}
 
 
 def test_lists_of_earlier_looks_stay_and_the_plan_says_how_many_queries_are_likely(
