@@ -7,6 +7,9 @@ look the product's ladder is held to what Kim and DeMets's spending leaves it. W
 "best" ends a run when all others are told, "good enough" when no other may be better by the margin of 5 points. Beside
 stand the same looks with the bounds of a fixed run ("naive"), O'Brien and Fleming's spending, and the fixed run itself,
 looked at once at its end. Games saved are those between two agents told, which no look needs.
+
+With `[run] eliminate = "answers"` agents told are asked every other batch only (`looks.passed_over`): their games on
+the other queries are not played, and the product's points are of those that are.
 """
 
 from __future__ import annotations
@@ -14,15 +17,21 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
 from benchmarks.coverage.verdict import FIVE, MARGIN, PLACE, SEED, TWO_OF_SIX, TWO_OF_TWO, Cell, batches, print_lines
-from benchmarks.ratings.tournaments import Tables, World, equal_best, one_ahead
+from benchmarks.ratings.tournaments import Scores, Tables, World, equal_best, one_ahead
 from ragassay.arrays import Floats, Ints, Truths
 from ragassay.evaluate.inputs.clusters import Clusters
+from ragassay.evaluate.looks import passed_over
+from ragassay.evaluate.ratings.leader import stand
+from ragassay.evaluate.ratings.points import points_of
 from ragassay.evaluate.statistics.ladder import holm_from_leader
 from ragassay.evaluate.statistics.spending import Look, Spending, whole_sections
+from ragassay.records import Winner
 
 EXPERIMENTS = 1000
 LOOKS = 10
@@ -165,6 +174,85 @@ def _ended(found: Sequence[Ended], until: str) -> tuple[float, Floats]:
     return float(np.mean([end is not None for end in ends])), np.array([end[0] if end else N for end in ends])
 
 
+class Game(NamedTuple):
+    """A game with a verdict, as `points_of` takes it."""
+
+    query_id: str
+    agent_a: str
+    agent_b: str
+    winner: Winner
+
+
+@dataclass(frozen=True)
+class Eliminated:
+    """As `Ended`. answers: share of all answers to the queries until it was decided that were asked for."""
+
+    best: tuple[int, int] | None
+    good_enough: tuple[int, int] | None
+    answers: float
+
+
+def eliminate(scores: Scores, clusters: Clusters, ends: tuple[int, ...]) -> Eliminated:
+    """One run of the product's points and ladder. scores: (pairs, queries), the first agent's."""
+    n_agents = round((1 + np.sqrt(1 + 8 * len(scores))) / 2)
+    names = [f"{agent:02d}" for agent in range(n_agents)]
+    winners: dict[float, Winner] = {0.0: "b", 0.5: "tie", 1.0: "a"}
+    told: tuple[str, ...] = ()
+    games, not_asked, last = list[Game](), set[tuple[str, str]](), 0
+    best = good_enough = None
+    for at, end in enumerate(ends):
+        batch, out = clusters.queries[last:end], passed_over(at, told)
+        not_asked |= {(query, agent) for query in batch for agent in out}
+        for (a, b), row in zip(combinations(names, 2), scores[:, last:end].tolist(), strict=True):
+            if not ({a, b} & {*out} or {a, b} <= {*told}):
+                games += [Game(query, a, b, winners[score]) for query, score in zip(batch, row, strict=True)]
+        last = end
+        points = points_of(games, names, clusters.queries[:end], not_asked=not_asked)
+        found = stand(points, _first(clusters, end), SEED, MARGIN, Look(ends, at), told)
+        assert found is not None
+        told = found.told
+        if good_enough is None and found.safe:
+            good_enough = (end, int(found.leader))
+        if found.decided:
+            best = (end, int(found.leader))
+            break
+    return Eliminated(best, good_enough or best, 1 - len(not_asked) / (last * n_agents))
+
+
+def eliminate_lines(experiments: int) -> Iterator[str]:
+    """How often a run with fewer answers is wrong, and what it decides. Half as many where one agent is the best."""
+    yield "| world | sections | luck | best, wrongly | best | queries | answers | all asked: best | good enough, wrongly |"
+    yield "|---|---|--:|--:|--:|--:|--:|--:|--:|"
+    for name, wins, layout, icc, luck in (
+        ("two of six", TWO_OF_SIX, "alone", 0.0, 0.0),
+        ("two of six", TWO_OF_SIX, "alone", 0.0, 0.4),
+        ("two of six", TWO_OF_SIX, "1 to 10", 0.5, 0.4),
+        ("six equal", equal_best(6, 6, 0.4), "alone", 0.0, 0.4),
+        ("one of 6 ahead by the margin", one_ahead(6, MARGIN), "alone", 0.0, 0.4),
+        ("Table 5", FIVE, "alone", 0.0, 0.4),
+        ("10 points ahead", one_ahead(6, 0.1), "alone", 0.0, 0.4),
+        ("14 points ahead", one_ahead(6, 0.14), "alone", 0.0, 0.4),
+    ):
+        cell = Cell(name, World(wins, N, layout, icc, luck))
+        best, truth = np.flatnonzero(cell.world.best), cell.world.truth
+        n = experiments if len(best) > 1 else experiments // 2
+        generator, found = np.random.default_rng(cell.seed), list[Eliminated]()
+        for start in range(0, n, 50):
+            scores, clusters = cell.world.play(min(50, n - start), generator)
+            ends = whole_sections(np.bincount(clusters.numbers).tolist(), LOOKS)
+            found += [eliminate(one, clusters, ends) for one in scores]
+        wrong = [one.best is not None and (len(best) > 1 or one.best[1] != best[0]) for one in found]
+        worse = [
+            one.good_enough is not None and truth.max() - truth[one.good_enough[1]] > MARGIN - 1e-9 for one in found
+        ]
+        took = np.mean([one.best[0] if one.best else N for one in found])
+        beside = _ended(list(runs(cell, n, LOOKS, "kim-demets")), "best")[0]
+        yield (
+            f"| {name} | {layout} | {luck:g} | {np.mean(wrong):.1%} | {called:.1%}"
+            f" | {took:.0f} | {np.mean([one.answers for one in found]):.0%} | {beside:.1%} | {np.mean(worse):.1%} |"
+        )
+
+
 def main() -> None:
     """Print the tables."""
     experiments = int(sys.argv[1]) if len(sys.argv) > 1 else EXPERIMENTS
@@ -174,6 +262,8 @@ def main() -> None:
     print_lines(margin_lines(experiments // 2))
     print(f"\nWhat is decided, in %, and after how many of {N} queries:\n")
     print_lines(power_lines(experiments // 2))
+    print(f'\nWith eliminate = "answers", until the best is known, at most {N} queries:\n')
+    print_lines(eliminate_lines(experiments))
 
 
 if __name__ == "__main__":
