@@ -179,7 +179,8 @@ def searched(workspace: Workspace, findings: Findings) -> Searched:
     Raises InputError for `expected_calls` that are no list of calls.
     """
     queries, agents = findings.material.queries, findings.material.agents
-    of_agent = {agent: [findings.material.answers[query.id, agent] for query in queries] for agent in agents}
+    asked = {agent: findings.material.asked_of(agent) for agent in agents}
+    of_agent = {agent: [findings.material.answers[query.id, agent] for query in asked[agent]] for agent in agents}
     stepping = {agent: rows for agent, rows in of_agent.items() if any(row.hops for row in rows)}
     calling = {agent: rows for agent, rows in of_agent.items() if any(row.calls is not None for row in rows)}
     if not stepping and not calling:
