@@ -167,7 +167,8 @@ class Runner:
                 return
             known = read_manifest(workspace, stage)
             if known is not None and (reason := self._why_stale(stage, known)):
-                mend = f"`ragassay {stage.name} {workspace.corpus}` brings it up to date"
+                verb = "run" if stage is DRAW else stage.name
+                mend = f"`ragassay {verb} {workspace.corpus}` brings it up to date"
                 self._say(f"note: {stage.name} is not up to date ({reason}); {mend}")
 
     def _why_stale(self, stage: Stage, known: Manifest) -> str | None:

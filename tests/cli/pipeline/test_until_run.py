@@ -305,6 +305,21 @@ def test_people_label_a_sample_of_each_look_and_correcting_after_a_stop_is_a_new
         assert len(server.requests) == n_asked and figures["corrected"]["n_labels"] == 16
         assert said in figures["corrected"]["notes"][-1] and said in figures["notices"][-1]
 
+        texts = {one["_id"]: one["text"] for one in records(results / "planned.jsonl")}
+        drawn = {row["query"] for rows in (drawn_first, drawn_second) for row in rows}
+        untouched = next(text for query, text in texts.items() if query not in drawn)
+        in_first = texts[drawn_first[0]["query"]]
+        whole = (corpus / "questions.txt").read_text()
+        for text, status in ((in_first, 2), (untouched, 0)):
+            (corpus / "questions.txt").write_text(whole.replace(f"{text}\n", "What is new?\n"))
+            capsys.readouterr()
+            assert main(["run", str(corpus), "--until", "best"]) == status
+            if status:
+                refused = " ".join(capsys.readouterr().err.split())
+        n_asked = len(server.requests)
+        assert "1 of its questions" in refused and "move this sheet elsewhere" in refused
+        assert first.stem.removeprefix("label-sheet-") in refused and second.stem[12:] not in refused
+
         (corpus / "questions.txt").write_text("".join(f"Where is register S{n}?\n" for n in range(N)))
         capsys.readouterr()
         assert main(["run", str(corpus), "--until", "best"]) == 2
@@ -317,6 +332,24 @@ def test_people_label_a_sample_of_each_look_and_correcting_after_a_stop_is_a_new
         told = " ".join(capsys.readouterr().err.split())
         assert "labels the query 'gone', which the planned test set does not have" in told
         assert len(server.requests) == n_asked, "before anything is paid for"
+
+
+def test_a_run_of_fixed_length_after_one_that_looked_knows_nothing_of_its_plan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus = own_folder(tmp_path, monkeypatch)
+    results = corpus.parent / "results" / "mine"
+    with ScriptedServer("openai", answer_everything) as server:
+        make(corpus, server, 'looks = 2\neliminate = "answers"', n=12)
+        assert main(["run", str(corpus), "--until", "best"]) == 0
+        assert (results / "not-asked.jsonl").exists() and "planned" in sheet(corpus, capsys)[1][0]
+        assert main(["run", str(corpus)]) == 0
+    left = ("planned.jsonl", "look.json", "not-asked.jsonl")
+    assert not any((results / name).exists() for name in left) and len(records(results / "queries.jsonl")) == 12
+    capsys.readouterr()
+    assert main(["label-sheet", str(corpus), "--kind", "answers", "--n", "8"]) == 0
+    drawn = max((corpus / "label-samples").iterdir(), key=lambda path: path.stat().st_mtime_ns)
+    assert not any("planned" in row for row in records(drawn))
 
 
 @pytest.mark.slow
