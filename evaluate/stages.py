@@ -13,7 +13,7 @@ from ragassay.experiment.reading import own_files, own_modules, tables
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.stage import Check, Load, Means, Stage
 from ragassay.experiment.variants import cross
-from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.experiment.workspace import StageOutcome, Workspace, says_not_asked
 from ragassay.files import digest_json
 from ragassay.records import Query
 
@@ -42,7 +42,7 @@ DRAW = Stage(
     needs=lambda w: [w.planned, w.passages],
     uses=lambda w: [w.looks, w.own_labels, *sorted(w.label_samples.glob("*.jsonl"))],
     settings=draw_settings,
-    makes=lambda w: [w.queries, w.look, *w.says_not_asked],
+    makes=lambda w: [w.queries, w.look, *says_not_asked(w)],
     run=_draw,
     applies=lambda experiment: experiment.run.until is not None,
 )
@@ -172,7 +172,7 @@ def _judge(workspace: Workspace, means: Means) -> StageOutcome:
 JUDGE = Stage(
     "judge",
     needs=lambda w: [w.passages, w.queries, *_answers(w)],
-    uses=lambda w: [*_judge_uses(w), *w.says_not_asked],
+    uses=lambda w: [*_judge_uses(w), *says_not_asked(w)],
     settings=judge_settings,
     makes=lambda w: [w.relevance, w.qrels, w.pointwise, w.games, w.lists, w.repeats, *_of_judges(w)],
     run=_judge,
@@ -229,7 +229,7 @@ def _evaluated(workspace: Workspace) -> list[Path]:
 EVALUATE = Stage(
     "evaluate",
     needs=_evaluated,
-    uses=lambda w: [*evaluate_prompts(w), *w.says_not_asked],
+    uses=lambda w: [*evaluate_prompts(w), *says_not_asked(w)],
     settings=evaluate_settings,
     makes=lambda w: [
         w.judgments,
@@ -257,7 +257,7 @@ COMPARE = Stage(
         *(w.sections, w.passages, w.ledger, w.own_qrels, w.own_labels),
         *sorted(w.label_samples.glob("*.jsonl")),
         *(w.repeats, w.lists),
-        *([w.look, *w.says_not_asked] if w.experiment.run.until else []),
+        *([w.look, *says_not_asked(w)] if w.experiment.run.until else []),
         *_of_judges(w),
         *(w.rankings(name) for name in w.experiment.agent_names()),
         *(w.manifests / f"{name}.json" for name in ("ingest", "questions", "retrieve", "answer", "judge", "evaluate")),

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from ragassay.experiment.stage import Check, Load, Means, Stage
-from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.experiment.workspace import StageOutcome, Workspace, says_not_asked
 from ragassay.models.endpoint import provider_of
 from ragassay.progress import counter
 
@@ -57,7 +57,7 @@ def _retrieve(workspace: Workspace, means: Means) -> StageOutcome:
 RETRIEVE = Stage(
     "retrieve",
     needs=lambda w: [w.passages, w.queries, *screened(w)],
-    uses=lambda w: [*retrieve_prompts(w), *w.says_not_asked],
+    uses=lambda w: [*retrieve_prompts(w), *says_not_asked(w)],
     settings=retrieve_settings,
     makes=lambda w: [w.rewrites, *_timed(w), *ranked(w), *searches_made(w)],
     run=_retrieve,
@@ -96,7 +96,7 @@ def _answer(workspace: Workspace, means: Means) -> StageOutcome:
 ANSWER = Stage(
     "answer",
     needs=lambda w: [w.passages, w.queries, *ranked(w), *searches_made(w)],
-    uses=lambda w: [w.rewrites, *_timed(w), *answer_prompts(w), *own_agents(w), *w.says_not_asked],
+    uses=lambda w: [w.rewrites, *_timed(w), *answer_prompts(w), *own_agents(w), *says_not_asked(w)],
     settings=answer_settings,
     makes=lambda w: [
         *(w.answers(name) for name in w.experiment.agent_names()),

@@ -274,7 +274,8 @@ def from_leader(values: ValueTable, clusters: Clusters, seed: int) -> FromLeader
     order = sorted(means, key=lambda at: (-round(means[at], 9), values.agents[at]))
     if len(order) < 2:
         return None
-    found = holm_from_leader(values.known[order], clusters, seed)
+    asked = None if values.asked is None else values.asked[order]
+    found = holm_from_leader(values.known[order], clusters, seed, asked=asked)
     names, ends = [values.agents[at] for at in order], zip(found.difference, found.low, found.high, strict=True)
     figures = [
         rounded(value, n, failed, None if np.isnan(low) else low, None if np.isnan(high) else high)
@@ -303,7 +304,8 @@ def _rows(index: Index, queries: TestSet, mask: Truths, wanted: Wanted) -> _Rows
     at = queries.by_id[chosen]
     ids = [queries.ids[place] for place in at]
     known = np.array([columns[agent][at] for agent in agents])
-    return _Rows(ValueTable(agents, ids, known, np.array([owed[agent][at] for agent in agents])), at, chosen)
+    asked = np.array([index.asked[agent][at] for agent in agents]) if index.asked else None
+    return _Rows(ValueTable(agents, ids, known, np.array([owed[agent][at] for agent in agents]), asked), at, chosen)
 
 
 def _mean(values: Floats, owed: Truths, rows: _Rows, queries: TestSet, limits: Range | None) -> Figure:

@@ -172,11 +172,18 @@ def _paired(before: Index, after: Index, asked: Sequence[tuple[Measure, str]], s
         for index, places in ((before, same.before), (after, same.after))
     )
     both = ~np.isnan(one) & ~np.isnan(other)
+
+    def asked_in_both(agent: str) -> Truths:
+        sides = ((before, same.before), (after, same.after))
+        rows = [index.asked[agent][places] for index, places in sides if index.asked]
+        return np.array(np.logical_and.reduce(rows) if rows else np.ones(both.shape[1]), dtype=bool)
+
     owed = (
         before.owed(measure.name)[agent][same.before] | after.owed(measure.name)[agent][same.after]
         for measure, agent in asked
     )
-    lacking = [int((row & ~known).sum()) for row, known in zip(owed, both, strict=True)]
+    there = [asked_in_both(agent) for _, agent in asked]
+    lacking = [int((row & ~known & where).sum()) for row, known, where in zip(owed, both, there, strict=True)]
     widths = [measure.width for measure, _ in asked]
     tested = paired(other - one, same.clusters, widths, lacking)
     starts, ends = (_means(side, both, asked, same.clusters, lacking) for side in (one, other))

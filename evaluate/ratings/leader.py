@@ -148,13 +148,13 @@ def _ladder(
 ) -> Ladder:
     """share: of the failed games, which count against the leader."""
     if not len(points.failures) or not share:
-        return holm_from_leader(points.seen, clusters, seed, look=look, before=before)
+        return holm_from_leader(points.seen, clusters, seed, look=look, before=before, asked=points.asked)
     seen, lost, won = points.seen, points.lost, points.won
     worst, best = lost[0] - won[1:], won[0] - lost[1:]
     if share < 1:
         seen_gaps = seen[0] - seen[1:]
         worst, best = (np.where(_among(points, share), side, seen_gaps) for side in (worst, best))
-    return holm_from_leader(seen, clusters, seed, worst, best, look, before)
+    return holm_from_leader(seen, clusters, seed, worst, best, look, before, points.asked)
 
 
 def _among(points: Points, share: float) -> Truths:
@@ -193,12 +193,7 @@ def _overturned_by(points: Points, clusters: Clusters, seed: int, *, decided: bo
 
 
 def _figures(points: Points, found: Ladder) -> dict[str, Figure]:
-    lacking: Sequence[int] = found.n_failed
-    if points.asked is not None:  # what one of the two was not asked by plan is not lacking
-        lacking = [
-            n - int(out) for n, out in zip(lacking, (~(points.asked[0] & points.asked[1:])).sum(axis=1), strict=True)
-        ]
-    rows = zip(points.agents[1:], found.difference, found.low, found.high, found.n, lacking, strict=True)
+    rows = zip(points.agents[1:], found.difference, found.low, found.high, found.n, found.n_failed, strict=True)
     return {
         agent: Figure(value=None, n=n, n_failed=failed)
         if np.isnan(value)

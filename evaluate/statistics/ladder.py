@@ -66,6 +66,7 @@ def holm_from_leader(
     best: Floats | None = None,
     look: Look | None = None,
     before: Truths | None = None,
+    asked: Truths | None = None,
 ) -> Ladder:
     """seen: (agents, queries), the leader first and then the others in order; NaN where an agent has no value.
 
@@ -74,7 +75,8 @@ def holm_from_leader(
     worst. clusters: of the queries.
 
     look: the look at which this is asked, of a run that may end before all its queries are in; each level of the ladder
-    then has its own spending. before: (others,), who was told at an earlier look, which stands. That several ladders
+    then has its own spending. before: (others,), who was told at an earlier look, which stands. asked: as `seen`, where
+    the agent was asked at all, which alone can fail; None: everywhere. That several ladders
     in a row err no more than one does is checked by simulation (`benchmarks/coverage/until.py`).
     """
     at = look.bound if look else float
@@ -97,6 +99,7 @@ def holm_from_leader(
     # Of a step-down procedure the limit of what is told is 0 (Guilbaud, Biometrical Journal 50(5), 2008).
     low = np.where(told, np.maximum(low, 0.0), np.minimum(low, 0.0))
     both = known[0] & known[1:]
+    owed = np.ones_like(both) if asked is None else asked[0] & asked[1:]
     return Ladder(
         tests[0].value,
         low,
@@ -105,7 +108,7 @@ def holm_from_leader(
         adjusted,
         told,
         both.sum(axis=1).tolist(),
-        (~both).sum(axis=1).tolist(),
+        (owed & ~both).sum(axis=1).tolist(),
         n_sections,
     )
 

@@ -176,11 +176,6 @@ class Workspace:
         return self.results / "not-asked.jsonl"
 
     @property
-    def says_not_asked(self) -> list[Path]:
-        """That file, where a run is to write it."""
-        return [self.not_asked] if self.experiment.run.until and self.experiment.run.eliminate else []
-
-    @property
     def test_set(self) -> Path:
         """Where the stage `questions` writes what it made."""
         return self.planned if self.experiment.run.until else self.queries
@@ -546,3 +541,9 @@ def _chunking(variant: Variant, experiment: Experiment) -> dict[str, Any]:
         own = next(one for one in experiment.chunkings if one.name == variant.chunking)
         said = {**own.model_dump(mode="json", exclude={"name"}), "size": own.words, "overlap": own.overlap or 0}
     return {f"chunking.{key}": value for key, value in said.items() if value is not None}
+
+
+def says_not_asked(workspace: Workspace) -> list[Path]:
+    """The file of what agents were not asked by plan, where a run is to write it."""
+    run = workspace.experiment.run
+    return [workspace.not_asked] if run.until and run.eliminate else []

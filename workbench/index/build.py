@@ -33,7 +33,7 @@ from ragassay.evaluate.inputs.clusters import source_clusters, writer
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.report.page import read_results
 from ragassay.evidence import place_of
-from ragassay.experiment.workspace import Workspace
+from ragassay.experiment.workspace import Workspace, read_not_asked
 from ragassay.files import digest_json, read_records, read_rows
 from ragassay.records import Answer, Assessment, Game, Judgment, Passage, Query, RankedList, Record, own_failures
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound=Record)
 
-LAYOUT = 7
+LAYOUT = 8
 """Counts up when the tables, or what is counted in them, change, so that an index of before is made anew."""
 
 SCHEMA = Path(__file__).with_name("schema.sql")
@@ -57,14 +57,8 @@ Told = Callable[[str], None]
 def sources_of(workspace: Workspace) -> list[Path]:
     """The files that an index is made from, those that are there."""
     files = [workspace.queries, workspace.passages, workspace.relevance, workspace.pointwise, workspace.games]
-    files += [
-        workspace.judgments,
-        workspace.lists,
-        workspace.qrels,
-        workspace.figures,
-        workspace.values,
-        *_answers(workspace),
-    ]
+    files += [workspace.judgments, workspace.lists, workspace.qrels, workspace.figures, workspace.values]
+    files += [workspace.not_asked, *_answers(workspace)]
     return [path for path in files if path.exists()]
 
 
@@ -111,6 +105,8 @@ def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str, told
     told("answers")
     answers = {agent: _of(_rows(workspace.answers(agent), Answer), place) for agent in agents}
     _insert(connection, "answers", (_answer(row, place, n) for n, a in enumerate(agents) for row in answers[a]))
+    out = read_not_asked(workspace.not_asked)
+    _insert(connection, "not_asked", ((place[q], n) for n, a in enumerate(agents) for q in place if (q, a) in out))
     told("passages")
     passages = _read(workspace.passages, Passage)
     _insert(connection, "passages", ((one.id, one.title, one.text, json.dumps(one.metadata)) for one in passages))

@@ -134,6 +134,15 @@ class Index:
         return self._owed[measure]
 
     @cached_property
+    def asked(self) -> dict[str, Truths]:
+        """Agent to whether it was asked each query, by place; empty where all were asked all."""
+        rows = self.rows("SELECT agents.name, query FROM not_asked JOIN agents ON agents.place = agent")
+        found = {agent: np.ones(self.n_queries, dtype=bool) for agent in self.agents if rows}
+        for row in rows:
+            found[row["name"]][row["query"]] = False
+        return found
+
+    @cached_property
     def causes(self) -> dict[str, list[int]]:
         """Root cause of a failed answer to the places of the queries that have one, the commonest first."""
         sql = "SELECT cause, query FROM causes GROUP BY cause, query"

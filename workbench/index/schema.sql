@@ -8,6 +8,7 @@ CREATE TABLE answers (
   query INTEGER, agent INTEGER, text TEXT, error TEXT, passages TEXT, queries TEXT, input_tokens INTEGER,
   output_tokens INTEGER, cost_usd REAL, latency_s REAL, PRIMARY KEY (query, agent)
 ) WITHOUT ROWID;
+CREATE TABLE not_asked (query INTEGER, agent INTEGER, PRIMARY KEY (query, agent)) WITHOUT ROWID;
 CREATE TABLE passages (id TEXT PRIMARY KEY, title TEXT, text TEXT, metadata TEXT) WITHOUT ROWID;
 CREATE TABLE spans (passage TEXT PRIMARY KEY, doc TEXT, first INTEGER, stop INTEGER) WITHOUT ROWID;
 CREATE TABLE labels (
