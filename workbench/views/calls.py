@@ -158,6 +158,7 @@ def _material(workspace: Workspace, index: Index, place: int) -> Material:
     (row,) = index.queries([place])
     query = Query(_id=row["id"], text=row["text"], metadata=row["metadata"])
     given = {one["name"]: one for one in index.answers(place)}
+    out = {name for name, asked in index.asked.items() if not asked[place]}
     labels = [one["subject"] for one in index.labels(place) if one["of"] == "passage"]
     ids = dict.fromkeys([*(id for one in given.values() for id in one["passages"]), *labels])
     passages = {id: _passage(one) for id, one in index.passages(list(ids)).items()}
@@ -170,8 +171,10 @@ def _material(workspace: Workspace, index: Index, place: int) -> Material:
             passages=tuple(given[name]["passages"]) if name in given else (),
         )
         for name in index.agents
+        if name not in out
     }
-    return Material((query,), index.agents, passages, answers, joined=waves_of(workspace, index.agents))
+    waves, not_asked = waves_of(workspace, index.agents), frozenset((query.id, name) for name in out)
+    return Material((query,), index.agents, passages, answers, joined=waves, not_asked=not_asked)
 
 
 def _passage(row: Mapping[str, Any]) -> Passage:
@@ -239,7 +242,7 @@ def _judging(
             for pointwise in panel.pointwise:
                 yield from made("grades", [answer.subject], pointwise, answer)
     by_model = {panel.judge: panel for panel in panels}
-    answers = {agent: material.answers[query.id, agent] for agent in material.agents}
+    answers = {agent: material.answers[query.id, agent] for agent in material.asked(query.id)}
     for row in index.games(place):
         a, b = row["agent_a"], row["agent_b"]
         if row["presentation"] is None and row["judge"] in by_model and {a, b} <= set(answers):
