@@ -57,12 +57,13 @@ class Runs(Mapping[str, Bench]):
         return len(self._known)
 
     def there(self) -> list[Bench]:
-        """Those served and those that are there now, the latest first, at most `MOST`."""
+        """Those that are there now, the latest first, at most `MOST` and those served."""
         self._look()
         rows = [(told(one).changed, one) for one in list(self._known.values())]
         gone = {one.name for changed, one in rows if not changed and one.name not in self.served}
         rows = [(changed, one) for changed, one in rows if one.name not in gone]
-        return [one for _, one in sorted(rows, key=lambda row: (-row[0], row[1].name))][:MOST]
+        latest = [one for _, one in sorted(rows, key=lambda row: (-row[0], row[1].name))]
+        return [one for place, one in enumerate(latest) if place < MOST or one.name in self.served]
 
     @property
     def parents(self) -> list[Path]:
@@ -200,22 +201,24 @@ def _told(path: Path, changed_ns: int) -> Told:
 
 def runs_table(benches: Sequence[Bench]) -> Table:
     """A row a run, which leads to its first page; one without figures says why, and leads to how far it is."""
-    names = ("Run", "Date", "Corpus", "Queries", "Leader", "Failed", "Cost")
+    names = ("Run", "Date", "Leader", "Queries", "Corpus", "Failed", "Cost")
     rows: list[Row] = []
     for one in benches:
         found, title = told(one), one_line(one.title) if one.corpus_known else MISSING
         view = "decision" if not found.error or not one.corpus_known else "progress"
         link = Markup('<a href="/{}/{}">{}</a>').format(quote(one.name), view, one.name)
-        corpus = one_line(found.corpus) or title
+        date, corpus = _small(*found.date.partition(" ")[::2]), one_line(found.corpus) or title
         if found.error:
-            rows.append((link, found.date, corpus, "", Markup("<small>{}</small>").format(found.error), "", ""))
+            rows.append((link, date, _small("", found.error), "", corpus, "", ""))
             continue
-        small = (
-            (one_line(found.leader), ", ".join(found.about)),
-            (found.failed, f"judge: {found.judge_failed:,}" if found.judge_failed else ""),
-            (found.cost, f"{found.unmeasured:,} calls not measured" if found.unmeasured else ""),
-        )
-        told_of = (Markup("{}<small>{}</small>").format(*row) if row[1] else row[0] for row in small)
-        rows.append((link, found.date, corpus, f"{found.n_queries:,}", *told_of))
+        leader = _small(one_line(found.leader), ", ".join(found.about))
+        failed = _small(found.failed, f"judge: {found.judge_failed:,}" if found.judge_failed else "")
+        cost = _small(found.cost, f"{found.unmeasured:,} calls not measured" if found.unmeasured else "")
+        rows.append((link, date, leader, f"{found.n_queries:,}", corpus, failed, cost))
     numbers = ("Queries", "Failed", "Cost")
     return Table("Runs", [Column(name, numbers=name in numbers) for name in names], rows)
+
+
+def _small(text: str, more: str) -> str:
+    """The text with more below it in small letters, where there is more."""
+    return Markup("{}<small>{}</small>").format(text, more) if more else text

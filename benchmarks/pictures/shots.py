@@ -44,6 +44,7 @@ VIEWS = (
     View("queries", DISPUTED),
     View("query", DISPUTED, (FIRST_QUERY,)),
     View("evidence", DISPUTED, (FIRST_QUERY, "ol.passages-shown a[href*='/page/']")),
+    View("runs", "runs"),
     View("compare", f"{DEMO}/compare?with={ONCE}&measure=win_rate&agent=bm25-rag-fusion"),
     View("test-set", f"{DEMO}/test-set"),
     View("run", f"{ONCE}/progress"),
