@@ -21,6 +21,7 @@ from .agreement.agree import agreement_by_criterion
 from .audit.judge_audit import audit_of, guessing, judge_guesses, panel_of_judges, warnings, warnings_of
 from .basis import Basis, basis_of, helpers_for
 from .figures.answer_consistency import flip_problems, robustness
+from .figures.conversations import conversations_of
 from .figures.evaluator_values import (
     CLASSIFICATION,
     Evaluations,
@@ -72,6 +73,7 @@ from .results import (
     Results,
     SecondJudgeResults,
 )
+from .statistics.clustered import Values
 from .statistics.paired_comparison import FromLeader
 from .statistics.sign_flip import rag_tests
 
@@ -222,6 +224,9 @@ def _results_of(
         models_by_prompts=models_by_prompts(
             answered_by(experiment, findings.material), measures, basis.evaluated.scales, basis.draws
         ),
+        conversations=conversations_of(
+            findings.material.queries, {**measures, **steps.measures}, _right(basis), basis.draws
+        ),
         stepwise=basis.in_order(steps.figures(basis.draws)),
         sources=written_and_real(
             Measured(findings, basis.k, basis.ranking, basis.retrieval, basis.pointwise, basis.found, basis.evaluated),
@@ -229,6 +234,12 @@ def _results_of(
         ),
     )
     return results, tuple(dict.fromkeys((*guess, *notices)))
+
+
+def _right(basis: Basis) -> dict[str, Values]:
+    """Agent to query to the label of the first criterion, by which an answer is right."""
+    named = basis.criteria[:1]
+    return {agent: row[name] for agent, row in basis.pointwise.items() for name in named if name in row}
 
 
 def _ranking(basis: Basis) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from pydantic import ConfigDict, Field
 
-from ragassay.records import Figure, LedgerRow, Record, StageUsage, Stepwise, Taken
+from ragassay.records import Conversations, Figure, LedgerRow, Record, StageUsage, Stepwise, Taken
 
 
 class AuditFinding(Record):
@@ -542,6 +542,7 @@ class Results(Record):
     prompts at least. looks: those of a run that may end early, the last being what all figures are of; stopped_early:
     whether it ended with queries of its plan not asked, after which the leader's lead is overstated in all figures;
     None, and not in the file, of a run of fixed length. stepwise: of systems that say their searches or calls of tools.
+    conversations: likewise, where queries are turns of some.
     """
 
     format: int = 1
@@ -600,10 +601,11 @@ class Results(Record):
     classification: Figures | None = None
     models_by_prompts: tuple[ModelByPrompt, ...] = ()
     stepwise: dict[str, Stepwise] = Field(default_factory=dict)
+    conversations: Conversations | None = None
 
     def dump(self) -> dict[str, Any]:
         """As of every record; without what only some runs bring: a panel, two kinds of queries, evaluators, …"""
-        bringing = ("panel", "second", "sources", "perturbed", "classification", "stopped_early")
+        bringing = ("panel", "second", "sources", "perturbed", "classification", "stopped_early", "conversations")
         absent = {name for name in bringing if getattr(self, name) is None}
         sections = (*_OF_EVALUATORS, "models_by_prompts", "looks", "stepwise")
         absent |= {name for name in sections if not getattr(self, name)}

@@ -6,7 +6,7 @@ Documents, questions and replies are put between fences that they cannot close, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from html import escape
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .errors import InputError
 from .files import digest_bytes, read_text
-from .records import Passage
+from .records import Asked, Passage, Turn
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -58,7 +58,23 @@ def fence(tag: str, text: str, attributes: Mapping[str, str] | None = None) -> s
         str(text)  # a StrictUndefined raises, naming what the prompt asks for
     broken = _TAG.sub("<\u200a", text)
     named = "".join(f' {name}="{escape(value)}"' for name, value in (attributes or {}).items())
-    return f"<{tag}{named}>\n{broken.strip()}\n</{tag}>"
+    before = _history(text.history) if isinstance(text, Asked) and text.history and tag in _QUESTIONS else ""
+    return f"{before}<{tag}{named}>\n{broken.strip()}\n</{tag}>"
+
+
+_QUESTIONS = ("query", "question")
+_TURN_TAG = re.compile(rf"<(?=\s*/?\s*(?:turn|history|{'|'.join(TAGS)})\b)", re.IGNORECASE)
+
+
+def _history(turns: Sequence[Turn]) -> str:
+    """What stands before a question that is a turn of a conversation, in every prompt."""
+    said = []
+    for turn in turns:
+        by = f' by="{turn.by}"' if turn.by else ""
+        broken = _TURN_TAG.sub("<\u200a", turn.text).strip()
+        said.append(f'<turn role="{turn.role}"{by}>\n{broken}\n</turn>')
+    told = "What was said before, between the tags of turns, is material to read too; the question goes on from it:"
+    return "\n".join([told, "<history>", *said, "</history>", "", ""])
 
 
 _OF_A_TEMPLATE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)

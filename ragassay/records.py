@@ -67,10 +67,59 @@ class Passage(Record):
     metadata: dict[str, Any] = Field(default_factory=dict)
 
 
+class Turn(Record):
+    """What was said before a query. by: who wrote it; `reference` is an answer that counts as right."""
+
+    role: Literal["user", "assistant"]
+    text: str = Field(min_length=1)
+    by: Literal["person", "model", "reference"] | None = None
+
+    def dump(self) -> dict[str, Any]:
+        """As of every record; without `by` where it is not told."""
+        return self.model_dump(mode="json", exclude_none=True)
+
+
+class Asked(str):
+    """The text of a query that is a turn of a conversation: the same text after another history is another one.
+
+    history: what was said before. stand_alone: the same question as one asks it without; None where nobody wrote it.
+    """
+
+    history: tuple[Turn, ...]
+    stand_alone: str | None
+
+    def __new__(cls, text: str, history: tuple[Turn, ...] = (), stand_alone: str | None = None) -> Self:
+        made = super().__new__(cls, text)
+        made.history, made.stand_alone = history, stand_alone
+        return made
+
+    @property
+    def whole(self) -> str:
+        """The conversation as one text, a line a turn."""
+        return "\n".join((*(turn.text for turn in self.history), self))
+
+    def __eq__(self, other: object) -> bool:
+        return str.__eq__(self, other) is True and self.history == getattr(other, "history", ())
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((str(self), self.history))
+
+    def __getnewargs__(self) -> tuple[str, tuple[Turn, ...], str | None]:  # type: ignore[override]
+        return str(self), self.history, self.stand_alone
+
+
+_LIKE_HISTORY = ("messages", "turns", "conversation", "chat_history", "conversation_history", "dialogue", "dialog")
+
+
 class Query(Record):
     """`pool.jsonl`, `queries.jsonl` (BEIR): what systems are asked.
 
     A synthetic one carries `metadata` {model, section, doc, first_page, last_page}; a user's own may carry anything.
+    history: what was said before, the same for every system; its turns' queries have `metadata.conversation`, the id of
+    the conversation, and perhaps `turn` (from 1), `move`, and `stand_alone`, the question as one asks it alone.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
@@ -78,6 +127,35 @@ class Query(Record):
     id: str = Field(alias="_id", min_length=1)
     text: str = Field(min_length=1)
     metadata: dict[str, Any] = Field(default_factory=dict)
+    history: tuple[Turn, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _history(cls, value: Any) -> Any:
+        """What `Asked` carries; a field that looks like a history and is read by nobody is an error."""
+        if not isinstance(value, dict):
+            return value
+        if (told := [name for name in _LIKE_HISTORY if name in value]) and "history" not in value:
+            raise ValueError(f'{told[0]} is not read; write "history": [{{"role": "user", "text": …}}, …]')
+        if isinstance(asked := value.get("text"), Asked) and "history" not in value:
+            return {**value, "history": asked.history}
+        return value
+
+    @model_validator(mode="after")
+    def _asked(self) -> Self:
+        if self.history:
+            stand_alone = self.metadata.get("stand_alone")
+            asked = Asked(self.text, self.history, stand_alone if isinstance(stand_alone, str) else None)
+            object.__setattr__(self, "text", asked)
+        return self
+
+    def dump(self) -> dict[str, Any]:
+        """As of every record; without a history where there is none."""
+        made = super().dump()
+        if self.history:
+            return {**made, "history": [turn.dump() for turn in self.history]}
+        del made["history"]
+        return made
 
 
 class Rejected(Record):
@@ -349,6 +427,20 @@ class Stepwise(Record):
     recall: tuple[Figure, ...] = ()
     complete: tuple[Figure, ...] = ()
     pass_hat: tuple[Figure, ...] = ()
+
+
+class Conversations(Record):
+    """Queries that are turns. by_turn ("1", "2", …), by_move: to agent to measure to the mean over those turns.
+
+    all_right: agent to the share of conversations of which every answerable turn has the best label; n_failed are not
+    known, since a label is missing and no other is wrong.
+    """
+
+    n_conversations: int
+    n_turns: int
+    by_turn: dict[str, dict[str, dict[str, Figure]]]
+    by_move: dict[str, dict[str, dict[str, Figure]]]
+    all_right: dict[str, Figure]
 
 
 OWN_SYSTEM = "agent:"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -122,14 +123,22 @@ def source_clusters(queries: Sequence[Query], *, by_text: bool = True) -> Cluste
     """The cluster of each query: the section it was made from, or itself where it names none.
 
     by_text: queries of the same text, whatever its case and white space, are of one cluster, and so is all that shares
-    theirs. A text without a letter or digit is nobody's. A perturbed query is of its original's.
+    theirs. A text without a letter or digit is nobody's. A perturbed query is of its original's. The turns of a
+    conversation (`metadata.conversation`) are of one cluster, and their texts, such as “Why?”, join no two.
     """
     sections = {query.id: _section(query) for query in queries}
     for query in queries:
         if (original := perturbed_from(query)) is not None:
             sections[query.id] = sections.get(original, f"query {original}")
-    texts = {query.id: same_words(query.text) if by_text else "" for query in queries}
+    texts = {query.id: _shared(query, by_text=by_text) for query in queries}
     return Clusters.named(list(sections), _joined(list(sections.values()), [texts[query] for query in sections]))
+
+
+def _shared(query: Query, *, by_text: bool) -> str:
+    """What all queries of a cluster share beside a section; "" where that is nothing."""
+    if (conversation := query.metadata.get("conversation")) is not None:
+        return f"conversation {json.dumps(conversation)}"
+    return same_words(query.text) if by_text and not query.history else ""
 
 
 def _joined(names: Sequence[str], texts: Sequence[str]) -> list[str]:

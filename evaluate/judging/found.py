@@ -74,7 +74,8 @@ class _Asked(NamedTuple):
         return cls((*prompts, panel.mode, settings.relevance_question, str(settings.yes_threshold)))
 
     def digest(self, query: Query, passage: Passage) -> str:
-        return digest_json([*self.by, query.text, passage.title, passage.text])[:16]
+        before = [[turn.dump() for turn in query.history]] if query.history else []
+        return digest_json([*self.by, query.text, passage.title, passage.text, *before])[:16]
 
 
 def _row(judgment: Judgment, asked: str) -> Found:

@@ -139,6 +139,28 @@ def failures_at_bottom(results: Results) -> Table | None:
     return by_agent("With failures at the bottom", agents, parts)
 
 
+def conversations(results: Results) -> list[Table]:
+    """By turn and by move the first figures of each agent, and the share of conversations that are right throughout."""
+    found = results.conversations
+    if found is None:
+        return []
+    tables, agents = [], [agent for agent in results.agents if agent in found.all_right or found.by_turn]
+    if found.all_right:
+        text = "share of conversations of which every turn that can be answered has the best label"
+        tables.append(
+            by_agent("Whole conversations", agents, [_named("All turns right", "share", found.all_right, agents, text)])
+        )
+    for title, groups in (("By turn", found.by_turn), ("By move", found.by_move)):
+        names = list(dict.fromkeys(name for of in groups.values() for row in of.values() for name in row))
+        for name in names:
+            parts = [
+                _named(group, kind_of(name), {a: row[name] for a, row in of.items() if name in row}, agents, group)
+                for group, of in groups.items()
+            ]
+            tables.append(by_agent(f"{measure_name(name)} {title.lower()}", agents, parts))
+    return tables
+
+
 def stepwise(results: Results) -> list[Table]:
     """Of systems that say their searches or the tools they called: means, how far each step got, what steps cost."""
     found = {agent: results.stepwise[agent] for agent in results.agents if agent in results.stepwise}

@@ -89,9 +89,12 @@ OURS = "ingest"
 SECTIONS = "sections"
 """The chunking of sections, which small passages may be handed over as."""
 
-Rewrite = Literal["none", "fusion", "hyde", "decompose", "step-back", "rm3"]
+Rewrite = Literal[
+    *("none", "fusion", "hyde", "decompose", "step-back", "rm3"),
+    *("stand-alone", "whole-history", "given-stand-alone"),
+]
 
-BY_MODEL = ("fusion", "hyde", "decompose", "step-back")
+BY_MODEL = ("fusion", "hyde", "decompose", "step-back", "stand-alone")
 """Ways of rewriting a query that ask a chat model."""
 
 MOST_WORDS = 1_000_000

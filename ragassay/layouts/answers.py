@@ -21,7 +21,7 @@ from .cells import TABLES, Row, header_of, read_rows
 FIELDS = frozenset(
     (
         *("query_id", "query", "agent", "answer", "passages", "queries", "usage", "latency_s", "error"),
-        *("model", "prompt"),
+        *("model", "prompt", "hops", "calls"),
         *("contexts", "reference_contexts", "expected_response", "expected_facts", "expected_docs"),
         *("conditions", "json_schema", "expected_files", "reference_passages", "metadata"),
     )

@@ -11,10 +11,11 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ..errors import InputError, MissingExtra
 from ..files import read_json, read_objects, read_text
+from ..records import Asked, Turn
 from ..text import csv_text, plain
 
 LISTS = ("goldens", "samples", "examples", "test_cases", "traces", "data")
@@ -327,6 +328,23 @@ def said(value: Any) -> str:
     if found is None:
         raise ValueError("holds no text, no messages and no field such as query or answer")
     return found
+
+
+def asked(value: Any) -> str:
+    """The same of a question; of a conversation with what was said before it (`Asked`), without a system's message."""
+    text, told = said(value), unpacked(value)
+    messages = told.get("messages") if isinstance(told, Mapping) else told
+    if not isinstance(messages, list) or not all(isinstance(one, Mapping) and "role" in one for one in messages):
+        return text
+    before = [(_ROLES.get(str(one["role"])), _said(one, 0)) for one in messages[:-1]]
+    turns = tuple(Turn(role=role, text=words) for role, words in before if role and words)
+    return Asked(text, turns) if turns else text
+
+
+_ROLES: Mapping[str, Literal["user", "assistant"]] = {
+    **{"user": "user", "human": "user"},
+    **{"assistant": "assistant", "ai": "assistant", "model": "assistant"},
+}
 
 
 def unpacked(value: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from ..errors import InputError
 from .answers import Column, Columns, Given, Layout, Whole
-from .cells import Context, Row, as_list, contexts, number, said, text, texts, unpacked
+from .cells import Context, Row, as_list, asked, contexts, number, said, text, texts, unpacked
 from .traces import MlflowTraces
 
 
@@ -56,7 +56,7 @@ class AgentEvaluation(Layout):
     whole: ClassVar[Whole] = {"trace": _of_trace}
     columns: ClassVar[Columns] = {
         "request_id": Column("query_id", text),
-        "request": Column("query", said),
+        "request": Column("query", asked),
         "response": Column("answer", _answered),
         "retrieved_context": Column("contexts", contexts),
         "expected_retrieved_context": Column("expected_docs", _doc_uris),

@@ -74,6 +74,7 @@ def _openinference_spans(rows: Sequence[Row], path: Path) -> Iterator[Span]:
             error=str(message or "the trace failed") if str(status).upper() == "ERROR" else None,
             seconds=None if unmeasured else seconds_between(span.get("start_time"), span.get("end_time")),
             begun=instant(span.get("start_time")),
+            ended=instant(span.get("end_time")),
             **_told(attributes, span.get("span_kind")),
         )
 
@@ -175,6 +176,7 @@ def _otlp_spans(row: Row, path: Path) -> Iterator[Span]:
                 error=str(status.get("message") or "the trace failed") if failed else None,
                 seconds=(end - start) / 1e9 if start and end and end >= start else None,
                 begun=start or 0,
+                ended=end or 0,
                 **_told(nested(_attributes(span))),
             )
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import InputError
 from .answers import Given, Layout
-from .cells import TEXT, Row, as_list, contexts, first_of, said, unpacked
+from .cells import TEXT, Row, as_list, asked, contexts, first_of, said, unpacked
 
 OUR_ID = "ragassay_query_id"
 """In the metadata of what we write: the query's id, for which traces and data sets of others have no place."""
@@ -25,7 +25,7 @@ NO_LATENCY = "ragassay_latency_not_measured"
 @dataclass(frozen=True)
 class Span:
     """One step of a trace, whoever recorded it. seconds: how long it took; None where that is not told.
-    begun: when, in whatever unit, or 0 where that is not told.
+    begun, ended: when, in whatever unit, or 0 where that is not told.
 
     query_id: of the query that the trace answers, where it names one. agent: what the system is called, likewise.
     """
@@ -43,21 +43,26 @@ class Span:
     error: str | None = None
     seconds: float | None = None
     begun: float = 0.0
+    ended: float = 0.0
     usage: Mapping[str, Any] | None = None
 
 
 def answers_of(spans: Iterable[Span], path: Path, *, partial: bool = False) -> list[Given]:
     """An answer for each trace, in the order of their first spans.
 
-    The last retriever that another one does not hold counts, and tokens of models are added up. Where the root has no
-    input, as that of a web server, what it holds is asked for it. What is no question, such as a trace of indexing, is
-    left out and counted; so are traces without a root of their own where partial, as what was cut off may have.
-    Raises InputError with the line for a trace without a root, and with what cannot be read.
+    Each retriever that another one does not hold is a step, those that overlap are one; the passages of the last are
+    what the answer was given. Steps are told where some trace has several. Tokens of models are added up. Where the
+    root has no input, as that of a web server, what it holds is asked for it. What is no question, such as a trace of
+    indexing, is left out and counted; so are traces without a root of their own where partial, as what was cut off may
+    have. Raises InputError with the line for a trace without a root, and with what cannot be read.
     """
     traces: dict[str, list[Span]] = {}
     for span in spans:
         traces.setdefault(span.trace, []).append(span)
-    return [_answer(trace, path, partial) for trace in traces.values()]
+    given = [_answer(trace, path, partial) for trace in traces.values()]
+    if any(len(one.fields.get("hops", ())) > 1 for one in given):
+        return given
+    return [replace(one, fields={k: v for k, v in one.fields.items() if k != "hops"}) for one in given]
 
 
 def runs_apart(given: Iterable[Given]) -> list[Given]:
@@ -77,7 +82,6 @@ def runs_apart(given: Iterable[Given]) -> list[Given]:
 
 NO_QUESTION = "traces in whose root no question can be read, such as of indexing"
 NO_ROOT = "traces of which the root is not in the file"
-EARLIER = "searches before the last of their trace"
 _ASK_NOTHING = frozenset(("EMBEDDING", "RERANKER", "EVALUATOR"))
 
 
@@ -92,12 +96,12 @@ def _answer(trace: Sequence[Span], path: Path, partial: bool) -> Given:
         raise InputError(problem, file=path, line=first.row.line, remedy="give whole traces, all spans of each")
     root = _asked(roots[0], trace)
     try:
-        asked = None if root.kind in _ASK_NOTHING or _indexes(root.inputs) else said(root.inputs)
+        question = None if root.kind in _ASK_NOTHING or _indexes(root.inputs) else asked(root.inputs)
     except ValueError:
-        asked = None
-    if asked is None or not asked.strip():
+        question = None
+    if question is None or not question.strip():
         return Given(root.row, {}, left_out={NO_QUESTION: 1})
-    fields: dict[str, Any] = {"query": asked}
+    fields: dict[str, Any] = {"query": question}
     if (query_id := root.query_id or roots[0].query_id) is not None:
         fields["query_id"] = query_id
     if roots[0].agent is not None:
@@ -109,14 +113,47 @@ def _answer(trace: Sequence[Span], path: Path, partial: bool) -> Given:
     searches = [span for span in trace if span.kind == "RETRIEVER" and span.documents is not None]
     outer = [span for span in searches if not any(above in searches for above in _above(span, by_id))]
     if outer:
-        last = sorted(outer, key=lambda one: one.begun)[-1]
-        fields |= _read("documents", last, _passages, last.documents, path)
+        steps = _steps(sorted(outer, key=lambda one: one.begun))
+        fields |= _read("documents", steps[-1][-1], _passages, steps[-1][-1].documents, path)
+        fields["hops"] = [_hop(step, path) for step in steps]
     if root.seconds is not None:
         fields["latency_s"] = root.seconds
     if used := _usage(trace):
         fields["usage"] = used
-    earlier = {EARLIER: len(outer) - 1} if len(outer) > 1 else {}
-    return Given(root.row, fields, foreign_ids=True, left_out=earlier)
+    return Given(root.row, fields, foreign_ids=True)
+
+
+def _steps(searches: Sequence[Span]) -> list[list[Span]]:
+    """Searches in the order in which they began, those that overlap together."""
+    steps: list[list[Span]] = []
+    for search in searches:
+        if steps and search.begun < max(one.ended for one in steps[-1]):
+            steps[-1].append(search)
+        else:
+            steps.append([search])
+    return steps
+
+
+def _hop(step: Sequence[Span], path: Path) -> dict[str, Any]:
+    """As of `records.Hop`, with the passages as contexts."""
+    found = [_read("documents", one, _passages, one.documents, path) for one in step]
+    asked_for = [words for one in step if (words := _query(one.inputs))]
+    seconds = [one.seconds for one in step if one.seconds is not None]
+    told = {
+        "query": " | ".join(dict.fromkeys(asked_for)),
+        "error": step[0].error,
+        "latency_s": max(seconds, default=None),
+    }
+    passages = [name for one in found for name in one.get("passages", ())]
+    contexts = [one for each in found for one in each.get("contexts", ())]
+    return {name: value for name, value in told.items() if value} | {"passages": passages, "contexts": contexts}
+
+
+def _query(inputs: Any) -> str | None:
+    try:
+        return said(inputs)
+    except ValueError:
+        return None
 
 
 def _indexes(inputs: Any) -> bool:
@@ -331,6 +368,7 @@ def _mlflow_span(row: Row, span: Mapping[str, Any], query_id: str | None) -> Spa
         error=_mlflow_error(span),
         seconds=_mlflow_seconds(span),
         begun=instant(span.get("start_time_unix_nano", span.get("start_time"))),
+        ended=instant(span.get("end_time_unix_nano", span.get("end_time"))),
         usage=usage if isinstance(usage, Mapping) else None,
     )
 
@@ -409,6 +447,7 @@ def _langsmith_runs(rows: Sequence[Row], path: Path) -> Iterator[Span]:
             error=str(run["error"]) if run.get("error") else None,
             seconds=seconds_between(run.get("start_time"), run.get("end_time")),
             begun=instant(run.get("start_time")),
+            ended=instant(run.get("end_time")),
             usage=_langsmith_usage(run, outputs),
         )
 

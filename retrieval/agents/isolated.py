@@ -16,6 +16,7 @@ from dataclasses import asdict
 from typing import Any, BinaryIO, Literal
 
 from ragassay.cores import import_environment, why_ended
+from ragassay.records import Asked
 from ragassay.text import plain, without_keys
 
 from . import worker
@@ -78,7 +79,9 @@ class AgentProcess:
 
         Raises ProcessEnded and TookTooLong, after which the query may still be at work.
         """
-        asked = {"query": query} if k is None else {"query": query, "k": k}
+        asked: dict[str, Any] = {"query": query} if k is None else {"query": query, "k": k}
+        if k is None and isinstance(query, Asked):
+            asked["history"] = [{"role": turn.role, "text": turn.text} for turn in query.history]
         answer: dict[str, Any] = self._ask(asked, timeout_s)["answer"]
         return answer
 

@@ -18,8 +18,9 @@ from ragassay.files import Rankings, first_problem, read_text
 from ragassay.records import OWN_SYSTEM, Answer, StageUsage, Usage
 from ragassay.text import plain, without_keys, writable
 
-PARAMETER = "meter"
-"""A callable that has a parameter of this name is handed one."""
+PARAMETER, HISTORY = "meter", "history"
+"""A callable that has parameters of these names is handed a `Meter`, and what was said before the query: a list of
+{"role": "user" or "assistant", "text": …}, empty for a query that is no turn of a conversation."""
 
 
 class Meter:
@@ -197,9 +198,9 @@ def _against(function: Function, n_given: int) -> str | None:
         return None
     given = function.args
     places = [*given.posonlyargs, *given.args]
-    needed = {arg.arg for arg in places[: len(places) - len(given.defaults)]} - {PARAMETER}
+    needed = {arg.arg for arg in places[: len(places) - len(given.defaults)]} - {PARAMETER, HISTORY}
     keywords = {arg.arg for arg, default in zip(given.kwonlyargs, given.kw_defaults, strict=True) if default is None}
-    if len(needed) > n_given or keywords - {PARAMETER} or not (len(places) >= n_given or given.vararg):
+    if len(needed) > n_given or keywords - {PARAMETER, HISTORY} or not (len(places) >= n_given or given.vararg):
         return f"{function.name} cannot be called with {' and '.join(_GIVEN[:n_given])} alone"
     return None
 

@@ -73,7 +73,8 @@ def ask_python_agent(
     answer is appended to the partial file, from where a later call takes those of the same query text and module;
     records with errors are asked for again.
     """
-    keys = {query.id: digest_json([agent.code, query.id, query.text]) for query in queries}
+    before = {query.id: [[turn.dump() for turn in query.history]] if query.history else [] for query in queries}
+    keys = {query.id: digest_json([agent.code, query.id, query.text, *before[query.id]]) for query in queries}
     kept = _kept(agent.partial)
     answers = {
         query.id: kept[key]

@@ -35,7 +35,7 @@ from ragassay.files import digest_file, digest_json
 from ragassay.records import Answer
 from ragassay.text import plain
 
-from .own_agents import PARAMETER, Meter, own_answer
+from .own_agents import HISTORY, PARAMETER, Meter, own_answer
 
 LARGEST_ID = 512
 """Characters."""
@@ -191,7 +191,8 @@ class _Worker:
         elif "ping" in request:
             self._send({"number": request["number"], "answer": {}})
         else:
-            self._threads.submit(self._reply, request["number"], request["query"], request.get("k"))
+            history = request.get("history", [])
+            self._threads.submit(self._reply, request["number"], request["query"], request.get("k"), history)
 
     def _load(self, load: Load) -> dict[str, Any]:
         os.environ.pop("PYTHONPATH", None)
@@ -204,10 +205,10 @@ class _Worker:
             return {"problem": error.problem, "remedy": error.remedy}
         return {"code": code}
 
-    def _reply(self, number: int, query: str, k: int | None) -> None:
+    def _reply(self, number: int, query: str, k: int | None, history: list[dict[str, str]]) -> None:
         assert self._system is not None
         if k is None:
-            self._send({"number": number, "answer": answer_of(self._system, query, self._agent)})
+            self._send({"number": number, "answer": answer_of(self._system, query, self._agent, history)})
         else:
             self._send({"number": number, "answer": ranking_of(self._system, query, k)})
 
@@ -249,14 +250,14 @@ def _callable(target: object) -> Any:
     return target.invoke if isinstance(target, Runnable) else target
 
 
-def answer_of(system: System, query: str, agent: str) -> dict[str, Any]:
+def answer_of(system: System, query: str, agent: str, history: Sequence[Mapping[str, str]] = ()) -> dict[str, Any]:
     """The fields of the answer's record; what the system raises, wrongly returns or returns too much of is its error.
 
     `latency_s` is that of the whole call, and `usage` what the meter counted, unless the system gives its own.
     """
     meter = Meter()
     try:
-        asking = {PARAMETER: meter} if _wants_a_meter(system) else {}
+        asking = {name: one for name, one in ((PARAMETER, meter), (HISTORY, list(history))) if _wants(system, name)}
         started = time.perf_counter()
         given = system(query, **asking)
         seconds = time.perf_counter() - started
@@ -267,9 +268,9 @@ def answer_of(system: System, query: str, agent: str) -> dict[str, Any]:
         return failed.dump()
 
 
-def _wants_a_meter(system: System) -> bool:
+def _wants(system: System, parameter: str) -> bool:
     try:
-        return PARAMETER in inspect.signature(system).parameters
+        return parameter in inspect.signature(system).parameters
     except (TypeError, ValueError):
         return False
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.tables import file_name
@@ -17,10 +17,10 @@ from ragassay.experiment.workspace import Workspace
 from ..agents import REWRITE_PROMPT
 
 PROMPTS = Path(__file__).with_name("prompts")
-WAY_PROMPTS = {way: PROMPTS / f"{way}.md" for way in ("hyde", "decompose", "step-back")}
+WAY_PROMPTS = {way: PROMPTS / f"{way}.md" for way in ("hyde", "decompose", "step-back", "stand-alone")}
 """By the way of rewriting; that of fusion is RAG-Fusion's."""
 
-Way = Literal["fusion", "hyde", "decompose", "step-back"]
+Way = Literal["fusion", "hyde", "decompose", "step-back", "stand-alone"]
 """What a model is asked, and what is searched then:
 
 - fusion: other queries beside the original, their rankings fused (RAG-Fusion; Rackauckas 2024, arXiv:2402.03367).
@@ -32,7 +32,13 @@ Way = Literal["fusion", "hyde", "decompose", "step-back"]
   rest on the answer to one before it; here all are written at once.
 - step-back: a more general question beside the original, both rankings fused (Zheng et al. 2024, Take a Step Back,
   arXiv:2310.06117). The paper puts both lists of passages into the prompt; here k of them are left.
+- stand-alone: the question of a conversation's turn as one asks it without what was said before, in place of the query
+  (Elgohary et al. 2019, Can You Unpack That? Learning to Rewrite Questions-in-Context, D19-1605). What has no history
+  is searched as it is and not asked for.
 """
+
+OF_TURNS: Final = ("whole-history", "given-stand-alone")
+"""Ways that ask nobody, for turns of conversations: all that was said is searched, or `metadata.stand_alone`."""
 
 OF_SEVERAL = ("fusion", "decompose")
 """The ways that write a number of queries; the others write one."""
@@ -52,7 +58,7 @@ def rewriting_of(settings: RetrieverSettings, experiment: Experiment) -> Rewriti
     The model and the number are [answer]'s where the table says nothing of them.
     """
     way = settings.rewrite
-    if way == "none" or way == "rm3":
+    if way == "none" or way == "rm3" or way in OF_TURNS:
         return None
     n = (settings.rewrite_queries or experiment.answer.fusion_queries) if way in OF_SEVERAL else 1
     return Rewriting(way, settings.rewrite_model or experiment.answer.model, n)

@@ -14,12 +14,22 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, write_records
 from ragassay.models.requests import Batch, Reply, Request
 from ragassay.prompts import Prompt
-from ragassay.records import Query
+from ragassay.records import Asked, Query
 from ragassay.text import plain
 
 from ..agents.rag import Rewrite, distinct, rewrite_request
 from ..rankers.ranker import Failed
-from . import OF_SEVERAL, Rewriting, Way, batch_label, prompt_file, rewrites_file, rewriting_of, rewritings_for
+from . import (
+    OF_SEVERAL,
+    OF_TURNS,
+    Rewriting,
+    Way,
+    batch_label,
+    prompt_file,
+    rewrites_file,
+    rewriting_of,
+    rewritings_for,
+)
 
 BESIDE = ("fusion", "step-back")
 """The ways of which the original query is searched too."""
@@ -54,10 +64,17 @@ class GeneralQuestion(_Filled):
     question: str = Field(description="the more general question")
 
 
+class StandAlone(_Filled):
+    """The reply to `stand-alone`."""
+
+    question: str = Field(description="the question, as one would ask it who has said and heard nothing before")
+
+
 _REPLIES: dict[Way, type[BaseModel]] = {
     "hyde": HypotheticalPassage,
     "decompose": SimplerQuestions,
     "step-back": GeneralQuestion,
+    "stand-alone": StandAlone,
 }
 
 
@@ -147,9 +164,15 @@ def rewrite_queries(
     """
     order = sorted(wanted)
     prompts = {way: Prompt.load(prompt_file(workspace, way)) for way in {one.way for one in order}}
-    owed = [[request_for(one.way, prompts[one.way], query.text, one.n) for query in queries] for one in order]
+    owed = [
+        [
+            request_for(one.way, prompts[one.way], query.text, one.n) if _asks(one.way, query) else None
+            for query in queries
+        ]
+        for one in order
+    ]
     batches = [
-        Batch(batch_label(one, workspace.experiment), one.model, tuple(dict.fromkeys(requests)))
+        Batch(batch_label(one, workspace.experiment), one.model, tuple(dict.fromkeys(filter(None, requests))))
         for one, requests in zip(order, owed, strict=True)
     ]
     found = caller.ask(batches) if batches else []
@@ -157,10 +180,29 @@ def rewrite_queries(
     return {
         one: {
             query.id: rewritten(one.way, query, by_request[request], one.n)
+            if request
+            else Rewrite(query_id=query.id, queries=(query.text,))
             for query, request in zip(queries, requests, strict=True)
         }
         for one, requests, by_request in zip(order, owed, replies, strict=True)
     }
+
+
+def _asks(way: Way, query: Query) -> bool:
+    return way != "stand-alone" or bool(query.history)
+
+
+def searched_instead(way: str) -> Instead | None:
+    """Of the ways that ask nobody (`OF_TURNS`); None of another."""
+    if way not in OF_TURNS:
+        return None
+
+    def texts(text: str) -> Sequence[str]:
+        if not isinstance(text, Asked):
+            return [text]
+        return [text.whole if way == "whole-history" else text.stand_alone or text]
+
+    return texts
 
 
 def searched_by(rewrites: Rewrites, queries: Sequence[Query], experiment: Experiment) -> Callable[[Variant], Instead]:

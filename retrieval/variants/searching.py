@@ -12,7 +12,7 @@ import numpy as np
 from ragassay.arrays import Floats
 from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
-from ragassay.experiment.variant_settings import SECTIONS, RetrieverSettings
+from ragassay.experiment.variant_settings import BY_MODEL, SECTIONS, RetrieverSettings
 from ragassay.experiment.variants import Variant
 from ragassay.experiment.workspace import Workspace
 from ragassay.records import Passage, Query
@@ -25,7 +25,7 @@ from ..rankers.ranker import Failed, Ranker, Ranking, all_found, embeds, indexed
 from ..rerankers.opening import above, mmr, open_reranker
 from ..rerankers.rerankers import CrossEncoderReranker, Reranker, reranked
 from ..retrievers import check_embedding, open_embedder
-from ..rewriting.rewritings import Instead, rewrite_for_variants, searched_by
+from ..rewriting.rewritings import Instead, rewrite_for_variants, searched_by, searched_instead
 from .bases import Base, Bases
 
 Seconds = Callable[[Sequence[str]], Floats]
@@ -221,14 +221,14 @@ class VariantRankers:
         settings = variant.settings
         default = self._workspace.experiment.retrieval
         first = self._hybrid(variant) if settings.kind == "hybrid" else self._base(self.bases.of(variant))
-        rewrites = settings.rewrite not in ("none", "rm3")
-        if rewrites and self._rewritten is None:
+        by_model = settings.rewrite in BY_MODEL
+        if by_model and self._rewritten is None:
             raise InputError(f"'{variant.name}' has its queries rewritten, and nothing here can ask a model")
         return Pipeline(
             settings,
             first,
             self._passages,
-            rewritten=self._rewritten(variant) if rewrites and self._rewritten else None,
+            rewritten=self._rewritten(variant) if by_model and self._rewritten else searched_instead(settings.rewrite),
             reranker=self._reranker(settings.rerank) if settings.rerank else None,
             embedder=None if settings.mmr is None else self._embedder(settings.embedding or default.embedding),
             rrf_k=default.rrf_k,

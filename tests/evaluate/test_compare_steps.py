@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ model = "openai:m"
 agents = []
 [judge]
 model = "openai:m"
+criteria = ["accuracy"]
 [compare]
 writes = ["book*"]
 [[agent]]
@@ -47,7 +49,14 @@ def labels(query: str) -> list[Judgment]:
     ]
 
 
-def compared(tmp_path: Path, hops: tuple[Hop, ...], queries: list[Query] = QUERIES) -> tuple[Any, str, Any]:
+def judgment(query: str, agent: str, criterion: str, label: int | None) -> Judgment:
+    error = "no reply" if label is None else None
+    return Judgment(query_id=query, subject=agent, judge="openai:m", criterion=criterion, label=label, error=error)
+
+
+def compared(
+    tmp_path: Path, hops: tuple[Hop, ...], queries: list[Query] = QUERIES, pointwise: Sequence[Judgment] = ()
+) -> tuple[Any, str, Any]:
     rows = [
         answer(q.id, "agentic", "So.", "a", "y").model_copy(update={"hops": hops, "calls": (ToolCall(**BOOK),)})
         for q in queries
@@ -59,7 +68,7 @@ def compared(tmp_path: Path, hops: tuple[Hop, ...], queries: list[Query] = QUERI
         passages=[Passage(_id=name, text="…") for name in "abxy"],
         answers=rows if hops else [row.model_copy(update={"calls": None}) for row in rows],
         relevance=[label for q in queries for label in labels(q.id)],
-        pointwise=[],
+        pointwise=pointwise,
         games=[],
     )
     for name in ("agentic", "single"):
@@ -124,6 +133,29 @@ def test_without_steps_nothing_is_said_of_them(tmp_path: Path):
     found, page, _ = compared(tmp_path, ())
     assert "stepwise" not in found and "Searches and calls" not in page
     assert "step_recall" not in {row["measure"] for row in found["comparisons"]}
+
+
+def test_conversations_by_turn_by_move_and_whole(tmp_path: Path):
+    """Four conversations of two turns; one has a turn that is not right, one a turn whose label is missing."""
+    queries = [
+        Query(
+            _id=f"q{i}",
+            text=f"What is {i}?",
+            metadata={"conversation": i // 2, "turn": 1 + i % 2, "move": "follow-up" if i % 2 else "stands-alone"},
+        )
+        for i in range(8)
+    ]
+    labels = {0: 1, 3: None}
+    rows = [judgment(q.id, "agentic", "accuracy", labels.get(i, 2)) for i, q in enumerate(queries)]
+    found, page, _ = compared(tmp_path, HOPS, queries, rows)
+    talks = found["conversations"]
+    assert (talks["n_conversations"], talks["n_turns"]) == (4, 8)
+    whole = talks["all_right"]["agentic"]
+    assert (round(whole["value"], 6), whole["n"], whole["n_failed"]) == (round(2 / 3, 6), 3, 1)
+    first, second = (talks["by_turn"][turn]["agentic"]["accuracy"] for turn in ("1", "2"))
+    assert (first["value"], first["n"], second["value"], second["n"], second["n_failed"]) == (1.75, 4, 2.0, 3, 1)
+    assert talks["by_move"]["follow-up"]["agentic"]["accuracy"] == second
+    assert "8 queries are turns of 4 conversations" in page and "All turns right" in page
 
 
 def test_calls_that_are_none_are_refused(tmp_path: Path):

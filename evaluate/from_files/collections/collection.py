@@ -21,6 +21,7 @@ from ragassay.files import (
     Qrels,
     Rankings,
     check_record,
+    digest_bytes,
     first_problem,
     read_qrels,
     read_records,
@@ -30,7 +31,7 @@ from ragassay.files import (
     write_text,
 )
 from ragassay.layouts.answers import Given, GivenAnswers, read_given
-from ragassay.records import Answer, Game, Passage, Query, RankedList, Record, Usage
+from ragassay.records import Answer, Asked, Game, Passage, Query, RankedList, Record, Usage
 from ragassay.text import plain
 
 from ...inputs.findings import by_id
@@ -182,7 +183,7 @@ def agent_name(name: str) -> str:
 
 
 R = TypeVar("R", bound=Record)
-_FIELDS = ("answer", "passages", "queries", "latency_s", "error", "model", "prompt")
+_FIELDS = ("answer", "passages", "queries", "latency_s", "error", "model", "prompt", "hops", "calls")
 
 
 class Gathering:
@@ -296,9 +297,8 @@ def _take(gathering: Gathering, row: Given, file: GivenAnswers) -> None:
     expected = {name: fields[name] for name in EXPECTED if fields.get(name) is not None}
     if "expected_facts" in expected:
         expected.setdefault("expected_response", "\n".join(map(str, expected["expected_facts"])))
-    query = gathering.query(
-        None if id is None else str(id), text, path, line, (fields.get("metadata") or {}) | expected
-    )
+    metadata = _of_conversation(text) | (fields.get("metadata") or {}) | expected
+    query = gathering.query(None if id is None else str(id), text, path, line, metadata)
     for context in fields.get("reference_contexts") or ():
         gathering.qrels.setdefault(query, {})[_passage(gathering, context, path, line)] = 1
     given = fields.get("contexts") or ()
@@ -306,12 +306,29 @@ def _take(gathering: Gathering, row: Given, file: GivenAnswers) -> None:
     if not file.answered or ("answer" not in fields and "error" not in fields):
         return
     answer = {name: fields[name] for name in _FIELDS if fields.get(name) is not None}
+    if hops := fields.get("hops"):
+        answer["hops"] = [_hop(gathering, hop, path, line) for hop in hops]
     used = fields.get("usage")
     if isinstance(used, dict):
         answer["usage"] = {name: used[name] for name in Usage.model_fields if used.get(name) is not None}
     if named and not (fields.get("passages") and all(one.get("id") for one in given)):
         answer["passages"] = named
     gathering.answer(str(fields.get("agent") or file.agent), {**answer, "query_id": query}, path, line)
+
+
+def _hop(gathering: Gathering, hop: Mapping[str, Any], path: Path, line: int) -> dict[str, Any]:
+    """Its passages by their ids; a text that has none gets one."""
+    named = [_passage(gathering, one, path, line) for one in hop.get("contexts", ())]
+    told = {name: value for name, value in hop.items() if name != "contexts"}
+    return told | {"passages": [*hop.get("passages", ()), *named]}
+
+
+def _of_conversation(text: str) -> dict[str, Any]:
+    """Of a turn with what was said before, which conversation it is of, known by its first turn, and its number."""
+    if not isinstance(text, Asked):
+        return {}
+    turn = 1 + sum(one.role == "user" for one in text.history)
+    return {"conversation": digest_bytes(text.history[0].text.encode("utf-8", "surrogatepass"))[:10], "turn": turn}
 
 
 def _passage(gathering: Gathering, context: dict[str, Any], path: Path, line: int) -> str:

@@ -44,7 +44,7 @@ def gen_ai(trace: str, asked: str, answer: str, *searches, start: int = 1):
     ]
 
 
-def test_genai_spans_are_read_from_otlp_and_the_last_search_counts(tmp_path: Path):
+def test_genai_spans_are_read_from_otlp_and_each_search_is_a_step(tmp_path: Path):
     first = gen_ai(
         "t1",
         "How?",
@@ -55,12 +55,22 @@ def test_genai_spans_are_read_from_otlp_and_the_last_search_counts(tmp_path: Pat
     ids_alone = gen_ai("t2", "And why?", "Because.", [{"id": "p1", "score": "1"}, {"id": "p9"}], start=20)
     path = lines(tmp_path / "a.jsonl", request("shop", *first[:2]), request("shop", *first[2:], *ids_alone, *first[:1]))
     layout, answers, told = of(path)
+    last = {"contexts": [{"id": "p2", "text": "Call sei()."}]}
+    first_step = {"passages": [], "contexts": [{"id": "p1", "text": "Not this."}]}
+    took = {"latency_s": 1.0}
+    bare = {"passages": ["p1", "p9"], "contexts": []}
     shared = {"agent": "shop", "latency_s": 1.0, "usage": {"input_tokens": 7, "output_tokens": 3}}
     assert layout == "otlp" and answers == [
-        shared | {"query": "How?", "answer": "By sei().", "contexts": [{"id": "p2", "text": "Call sei()."}]},
-        shared | {"query": "And why?", "answer": "Because.", "passages": ["p1", "p9"], "contexts": []},
+        shared
+        | {
+            "query": "How?",
+            "answer": "By sei().",
+            **last,
+            "hops": [took | first_step, took | {"passages": [], **last}],
+        },
+        shared | {"query": "And why?", "answer": "Because.", **bare, "hops": [took | bare]},
     ]
-    assert told == [f"{path}: left out: searches before the last of their trace (1)"]
+    assert told == []
     (tmp_path / "a.json").write_text(json.dumps(request("shop", *first, *ids_alone), indent=1))
     assert of(tmp_path / "a.json")[:2] == (layout, answers)
 
@@ -158,7 +168,7 @@ def test_phoenix_data_frame_is_read_as_pandas_writes_it(tmp_path: Path, name: st
         "latency_s": 0.5,
         "usage": {"input_tokens": 7},
     }
-    assert told == [f"{path}: left out: searches before the last of their trace (1)"]
+    assert told == []
 
 
 def test_mlflow_s_data_frame_is_read_by_its_column_trace(tmp_path: Path):

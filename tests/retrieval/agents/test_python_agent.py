@@ -180,6 +180,14 @@ def test_an_import_that_ends_the_process_is_said(ask, code: str, says: str):
         ask(code)
 
 
+def test_a_parameter_history_is_handed_what_was_said_before(ask):
+    history = [{"role": "user", "text": "US?"}, {"role": "assistant", "text": "Yes.", "by": "reference"}]
+    queries = [Query.model_validate({"_id": "t", "text": "And Canada?", "history": history}), QUERIES[0]]
+    given = ask("def answer(q, history):\n    return q + repr(history)", queries=queries)
+    told = [{"role": "user", "text": "US?"}, {"role": "assistant", "text": "Yes."}]
+    assert [one.answer for one in given] == [f"And Canada?{told}", "How?[]"]
+
+
 def test_tokens_and_cost_by_the_meter(ask):
     code = """
         from ragassay.retrieval.agents.own_agents import Meter

@@ -23,11 +23,13 @@ from ragassay.retrieval.rewriting.rewritings import (
     GeneralQuestion,
     HypotheticalPassage,
     SimplerQuestions,
+    StandAlone,
     read_rewrites,
     request_for,
     rewrite_for_variants,
     rewritten,
     searched_by,
+    searched_instead,
     searched_texts,
 )
 
@@ -82,6 +84,7 @@ class Model:
             HypotheticalPassage: HypotheticalPassage(passage="It is a memory."),
             SimplerQuestions: SimplerQuestions(questions=["c", "d"]),
             GeneralQuestion: GeneralQuestion(question="e"),
+            StandAlone: StandAlone(question="f"),
         }
         return Reply(value=values[request.schema], usage=Usage(input_tokens=5), latency_s=1.0)
 
@@ -149,6 +152,27 @@ def test_each_rewriting_is_asked_for_once_and_kept(workspace: Workspace) -> None
         Rewriting("hyde", "openai:m", 1),
         Rewriting("hyde", "openai:n", 1),
     ]
+
+
+def test_a_turn_is_asked_for_alone_and_what_has_no_history_is_not_asked_for(tmp_path: Path) -> None:
+    """BM25's variants of a turn: as it is, as a model writes it, with all that was said, as somebody wrote it."""
+    tables = (
+        TABLES.split("[[retriever]]")[0] + '[[retriever]]\nname = "lexical"\nkind = "bm25"\nrewrite = ["stand-alone"]\n'
+    )
+    history = [{"role": "user", "text": "US child tax credit?"}]
+    turn = Query.model_validate(
+        {"_id": "t", "text": "And in Canada?", "history": history, "metadata": {"stand_alone": "Canada’s tax credit?"}}
+    )
+    workspace, model = results_folder(tmp_path, tables, queries=[QUERY, turn]), Model()
+    rewrites = rewrite_for_variants(workspace, [QUERY, turn], model)
+    (batch,) = model.batches
+    assert "US child tax credit?" in batch.requests[0].messages[-1].content and len(batch.requests) == 1
+    (variant,) = workspace.experiment.variants.all
+    texts = searched_by(rewrites, [QUERY, turn], workspace.experiment)(variant)
+    assert texts(turn.text) == ["f"] and texts(QUERY.text) == [QUERY.text]
+    whole, given = searched_instead("whole-history"), searched_instead("given-stand-alone")
+    assert whole and whole(turn.text) == ["US child tax credit?\nAnd in Canada?"] and whole("How?") == ["How?"]
+    assert given and given(turn.text) == ["Canada’s tax credit?"] and searched_instead("none") is None
 
 
 def test_a_query_that_failed_is_failed_for_its_variant_and_no_other_query_is(workspace: Workspace) -> None:
