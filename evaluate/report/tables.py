@@ -57,7 +57,7 @@ def measures(figures: Figures, agents: Sequence[str]) -> list[Part]:
     return [_measure(key, figures, agents) for key in keys]
 
 
-def _measure(key: str, figures: Figures, agents: Sequence[str]) -> Part:
+def _measure(key: str, figures: Mapping[str, Mapping[str, Figure]], agents: Sequence[str]) -> Part:
     name = measure_name(key)
     heading = name if name.startswith("nDCG") else name[:1].upper() + name[1:]
     return _named(

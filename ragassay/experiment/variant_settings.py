@@ -90,8 +90,7 @@ SECTIONS = "sections"
 """The chunking of sections, which small passages may be handed over as."""
 
 Rewrite = Literal[
-    *("none", "fusion", "hyde", "decompose", "step-back", "rm3"),
-    *("stand-alone", "whole-history", "given-stand-alone"),
+    "none", "fusion", "hyde", "decompose", "step-back", "rm3", "stand-alone", "whole-history", "given-stand-alone"
 ]
 
 BY_MODEL = ("fusion", "hyde", "decompose", "step-back", "stand-alone")
