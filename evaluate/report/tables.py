@@ -91,7 +91,7 @@ def summing_up(results: Results) -> tuple[str | None, str | None]:
     return telling_criterion(results), whole_list
 
 
-def ranking_on(figures: Mapping[str, Mapping[str, Figure]], results: Results) -> Table:
+def ranking_on(figures: Figures, results: Results) -> Table:
     """The same on some of the queries, most points first. figures: agent to measure to its mean over these."""
     keys = [key for key in (POINTS, *summing_up(results)) if key is not None]
     at = {agent: one.value for agent in figures if (one := figures[agent].get(POINTS)) and one.value is not None}

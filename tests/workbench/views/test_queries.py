@@ -37,7 +37,8 @@ def test_every_query_has_an_address_and_no_text_of_it_is_markup(tmp_path: Path):
     with browsing(make_workspace(tmp_path)) as client:
         addresses = re.findall(r'href="(/results/queries/[^"?]+)"', client.get("/results/queries").text)
         assert len(dict.fromkeys(addresses)) == 12
-        for address in addresses:
+        calls = [f"{one.replace('/queries/', '/calls/')}?of={of}" for one in addresses[:3] for of in ("answer", "game")]
+        for address in [*addresses, *calls]:
             page = client.get(address)
             assert page.status_code == 200
             assert not re.search(
