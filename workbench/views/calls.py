@@ -156,7 +156,7 @@ def calls_of(workspace: Workspace, index: Index, place: int, cache: ReplyCache, 
 
 def _material(workspace: Workspace, index: Index, place: int) -> Material:
     (row,) = index.queries([place])
-    query = Query(_id=row["id"], text=row["text"], metadata=row["metadata"])
+    query = Query(id=row["id"], text=row["text"], metadata=row["metadata"])
     given = {one["name"]: one for one in index.answers(place)}
     out = {name for name, asked in index.asked.items() if not asked[place]}
     labels = [one["subject"] for one in index.labels(place) if one["of"] == "passage"]
@@ -178,7 +178,7 @@ def _material(workspace: Workspace, index: Index, place: int) -> Material:
 
 
 def _passage(row: Mapping[str, Any]) -> Passage:
-    return Passage(_id=row["id"], title=row["title"], text=row["text"], metadata=row["metadata"])
+    return Passage(id=row["id"], title=row["title"], text=row["text"], metadata=row["metadata"])
 
 
 def _answering(workspace: Workspace, material: Material, kept: _Kept, wanted: Wanted) -> Iterator[Call]:

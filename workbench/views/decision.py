@@ -249,8 +249,8 @@ def _ranking(index: Index, results: Results, wanted: Wanted) -> Table:
     if wanted.slice.whole:
         return ranking(results)
     means: dict[str, dict[str, Figure]] = {agent: {} for agent in results.agents}
-    for measure in (POINTS, *summing_up(results)):
-        for agent, figure in means_on(index, measure, wanted.slice, results.agents).items() if measure else ():
+    for measure in filter(None, (POINTS, *summing_up(results))):
+        for agent, figure in means_on(index, measure, wanted.slice, results.agents).items():
             means[agent][measure] = figure
     return ranking_on(means, results)
 
