@@ -27,6 +27,7 @@ TABLES = (
     "told_apart",
     "screening",
     "validity",
+    "turns",
 )
 
 
