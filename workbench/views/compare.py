@@ -357,7 +357,7 @@ def _notes(
     before: Index, after: Index, same: SameQueries, rows: Sequence[Moved], judged: bool, benches: tuple[Bench, Bench]
 ) -> list[str]:
     """What to bear in mind before the figures."""
-    early = [f"{one.name}: {said[:1].lower()}{said[1:]}" for one in benches if (said := told(one).early)]
+    early = [f"{one.name}: {lead[:1].lower()}{lead[1:]}" for one in benches if (lead := told(one).early)]
     if not same.paired:
         return early
     said = [_queries_sentence(same), *early]
