@@ -204,7 +204,7 @@ class TruLens(Layout):
 
     def notes(self, rows: Sequence[Row]) -> Sequence[str]:
         """That there are no passages."""
-        return ("TruLens's table has no passages: import its spans as otlp to have them",)
+        return ("TruLens's table of records has no passages",)
 
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """An answer for each record. Raises InputError with the line."""

@@ -95,7 +95,7 @@ def test_trulens_table_has_answers_and_says_that_it_has_no_passages(tmp_path: Pa
         {"query": "How?", "answer": 'By "sei()".', "latency_s": 0.5, "agent": "rag-v1", "usage": {"cost_usd": 0.25}},
         {"query": "Why?", "agent": "rag-v1", "error": "no answer is given"},
     ]
-    assert "TruLens's table has no passages" in told[0]
+    assert "TruLens's table of records has no passages" in told[0]
 
 
 OBSERVATIONS = [
