@@ -66,6 +66,7 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("retrieval.scifact", beir, lacks),
         Benchmark("retrieval.lucene_bm25", (*beir, *server), lacks),
         *_of_data(data, {"conversations": "mtrag_un_govt", "tool_calls": "tau_airline"}),
+        Benchmark("retrieval.turns"),
         _opensearch("scifact", scifact),
         _opensearch("variants", scifact),
         _question_worth(data.rstrip("/")),

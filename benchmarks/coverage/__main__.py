@@ -27,7 +27,6 @@ TABLES = (
     "told_apart",
     "screening",
     "validity",
-    "turns",
 )
 
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from ..errors import InputError
 from ..experiment.plugins import classes_in, names_of, plugin, plugins
 from ..text import did_you_mean, listed, plain
-from .cells import TABLES, Row, header_of, read_rows
+from .cells import TABLES, Row, contexts, exchanges, header_of, read_rows, unpacked
 
 FIELDS = frozenset(
     (
@@ -178,6 +178,42 @@ class GivenAnswers:
         told = [f"read as {self.layout}; not used: {listed([*left[:8], *more])}"] if left else []
         told += [f"left out: {_counted(self.left_out)}"] if self.left_out else []
         return [f"{plain(str(self.path))}: {sentence}" for sentence in (*self.notes, *told)]
+
+
+def turns_of(row: Row, column: str, path: Path) -> list[Given]:
+    """A row's conversation as a query a turn, with the answer, its passages and its calls of tools where they are told.
+
+    Raises InputError with the line where it is none.
+    """
+    try:
+        said = exchanges(unpacked(row.fields.get(column)))
+    except ValueError as error:
+        raise InputError(f"{row.place}'{column}' {error}", file=path, line=row.line) from None
+    made = []
+    for number, one in enumerate(said, 1):
+        fields: dict[str, Any] = {"query": one.question}
+        fields["metadata"] = {"conversation": f"{path.stem}-{row.number}", "turn": number}
+        if one.messages:
+            fields |= {"answer": one.answer} if one.answer else {"error": "the turn has no words of an answer"}
+        passages = [text for message in one.messages for text in message.get("retrieval_context") or ()]
+        calls = [call for message in one.messages for name in _CALLS for call in calls_of(message.get(name))]
+        fields |= {"contexts": contexts(passages)} if passages else {}
+        made.append(Given(row, fields | ({"calls": calls} if calls else {})))
+    return made
+
+
+_CALLS = ("tool_calls", "tools_called")
+"""Where a message has them: Ragas, DeepEval."""
+
+
+def calls_of(told: Any) -> list[dict[str, Any]]:
+    """Calls of tools, each as of `records.ToolCall`; what is none is left out."""
+    found = []
+    for one in told if isinstance(told, list) else ():
+        if isinstance(one, Mapping) and isinstance(one.get("name"), str) and one["name"]:
+            given = next((one[name] for name in ("arguments", "args", "input_parameters") if one.get(name)), {})
+            found.append({"name": one["name"], "arguments": dict(given) if isinstance(given, Mapping) else {"": given}})
+    return found
 
 
 def read_given(path: Path, layout: str | None = None) -> GivenAnswers:

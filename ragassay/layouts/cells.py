@@ -336,9 +336,44 @@ def asked(value: Any) -> str:
     messages = told.get("messages") if isinstance(told, Mapping) else told
     if not isinstance(messages, list) or not all(isinstance(one, Mapping) and "role" in one for one in messages):
         return text
-    before = [(_ROLES.get(str(one["role"])), _said(one, 0)) for one in messages[:-1]]
+    before = [(_role(one), _said(one, 0)) for one in messages[:-1]]
     turns = tuple(Turn(role=role, text=words) for role, words in before if role and words)
     return Asked(text, turns) if turns else text
+
+
+class Exchange(NamedTuple):
+    """A turn of a person's after what was said before it, and the answer: its last words, None where there are none.
+
+    messages: all that came until the person's next turn, calls of tools and their results among them.
+    """
+
+    question: str
+    answer: str | None
+    messages: tuple[Mapping[str, Any], ...]
+
+
+def exchanges(messages: Any) -> list[Exchange]:
+    """The turns of a conversation, in their order. Raises ValueError for no list of messages, or none of a person's."""
+    if not isinstance(messages, list) or not all(isinstance(one, Mapping) for one in messages):
+        raise ValueError("is not a list of messages")
+    history, found = list[Turn](), list[Exchange]()
+    for message in messages:
+        role, words = _role(message), (_said(message, 0) or "").strip()
+        if role == "user" and words:
+            found.append(Exchange(Asked(words, tuple(history)) if history else words, None, ()))
+        elif found and role != "user":
+            last = found[-1]
+            answer = words if role == "assistant" and words else last.answer
+            found[-1] = last._replace(answer=answer, messages=(*last.messages, message))
+        if role and words:
+            history.append(Turn(role=role, text=words))
+    if not found:
+        raise ValueError("has no turn of a person's")
+    return found
+
+
+def _role(message: Mapping[str, Any]) -> Literal["user", "assistant"] | None:
+    return _ROLES.get(str(message.get("role", message.get("type"))))
 
 
 _ROLES: Mapping[str, Literal["user", "assistant"]] = {

@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 
 from ..errors import InputError
 from ..text import plain
-from .answers import Column, Columns, Given, Layout
+from .answers import Column, Columns, Given, Layout, turns_of
 from .cells import PROMPTFOO, Row, contexts, first_of, number, said, text, unpacked
 from .questions import heading_of
+from .tables import DeepEval
 from .traces import OUR_ID, at, runs_apart
 
 _CONTEXTS = ("contexts", "context", "retrieved_contexts", "retrieval_context", "documents")
@@ -222,7 +223,7 @@ class TruLens(Layout):
 
 
 class Conversations(Layout):
-    """DeepEval's conversations, which are refused: only their last question would be left of them."""
+    """DeepEval's conversations (ConversationalTestCase, ConversationalGolden): a turn is a query with its history."""
 
     name = "deepeval-conversations"
     title = "DeepEval's conversations: turns"
@@ -232,14 +233,16 @@ class Conversations(Layout):
     several_rows = True
 
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
-        """Raises InputError with the first row that has turns."""
-        for row in rows:
-            if turns := unpacked(row.fields.get("turns")):
-                n = len(turns) if isinstance(turns, list) else 1
-                problem = f"{row.place}is a conversation of {n} turns, of which all but the last question would be lost"
-                remedy = "take conversations out, or write each turn as a test case (LLMTestCase)"
-                raise InputError(problem, file=path, line=row.line, remedy=remedy)
-        raise InputError("has conversations without turns", file=path, remedy="take them out")
+        """A query for each turn of a person's. Raises InputError with the row that has none."""
+        return [
+            one
+            for row in rows
+            for one in (turns_of(row, "turns", path) if row.fields.get("turns") else DeepEval().read([row], path))
+        ]
+
+    def field_of(self, name: str) -> str | None:
+        """The turns, and what a test case beside a conversation has."""
+        return "query" if name == "turns" else DeepEval().field_of(name)
 
 
 def _read(row: Row, read: Any, path: Path, *more: Any) -> Given:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ..errors import InputError
-from .answers import Column, Columns, Given, Layout, Whole
+from .answers import Column, Columns, Given, Layout, Whole, calls_of, turns_of
 from .cells import Context, Row, as_list, asked, contexts, number, said, text, texts, unpacked
 from .traces import MlflowTraces
 
@@ -185,7 +185,7 @@ def _first(value: Any) -> str:
 class Ragas(Layout):
     """Ragas' samples: user_input, response, …; before version 0.2 question to ground_truth.
 
-    https://docs.ragas.io, "Evaluation sample" (SingleTurnSample).
+    https://docs.ragas.io, "Evaluation sample" (SingleTurnSample, and MultiTurnSample, of which each turn is a query).
     """
 
     name = "ragas"
@@ -194,6 +194,7 @@ class Ragas(Layout):
         frozenset(("user_input", "response")),
         frozenset(("user_input", "reference")),
         frozenset(("user_input", "reference_contexts")),
+        frozenset(("user_input", "reference_tool_calls")),
         *(frozenset(("question", "answer", name)) for name in ("contexts", "ground_truth", "ground_truths")),
     )
     columns: ClassVar[Columns] = {
@@ -211,6 +212,28 @@ class Ragas(Layout):
         "reference_context_ids": Column("reference_passages", _ids),
         "agent": Column("agent", text),
     }
+
+    def field_of(self, name: str) -> str | None:
+        """The calls that should be made, too, which a conversation has."""
+        return "metadata" if name == _EXPECTED else super().field_of(name)
+
+    def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
+        """The answers in the rows. Raises InputError that names the line and the column."""
+        return [one for row in rows for one in self._of(row, path)]
+
+    def _of(self, row: Row, path: Path) -> list[Given]:
+        if not isinstance(unpacked(row.fields.get("user_input")), list):
+            return [self._given(row, path)]
+        turns = turns_of(row, "user_input", path)
+        expected, fields = unpacked(row.fields.get("reference")), dict(turns[-1].fields)
+        if isinstance(expected, str) and expected:
+            fields["expected_response"] = expected
+        if calls := calls_of(unpacked(row.fields.get(_EXPECTED))):
+            fields["metadata"] = {**fields["metadata"], "expected_calls": calls}
+        return [*turns[:-1], replace(turns[-1], fields=fields)]
+
+
+_EXPECTED = "reference_tool_calls"
 
 
 class OpenRagEvalQueries(Layout):

@@ -107,6 +107,7 @@ def _told(attributes: Mapping[str, Any], kind: Any = None) -> dict[str, Any]:
         "outputs": _first(answered),
         "documents": _first(found),
         "query_id": our_id(attributes.get("metadata")),
+        "session": _first([at(attributes, "session", "id"), at(gen_ai, "conversation", "id")]),
         "usage": {
             "input_tokens": _first([counts.get("prompt"), at(gen_ai, "usage", "input_tokens")]),
             "output_tokens": _first([counts.get("completion"), at(gen_ai, "usage", "output_tokens")]),
@@ -120,10 +121,11 @@ def _first(values: Iterable[Any]) -> Any:
 
 
 def _messages(gen_ai: Mapping[str, Any], side: str) -> Any:
-    """The messages; of those that came in the last that a person wrote."""
+    """The messages; of those that came in all up to the last that a person wrote."""
     found = unpacked(at(gen_ai, side, "messages"))
     if side == "input" and isinstance(found, list):
-        return next((one for one in reversed(found) if at(one, "role") == "user"), None)
+        last = max((place for place, one in enumerate(found) if at(one, "role") == "user"), default=-1)
+        return found[: last + 1] or None
     return found
 
 

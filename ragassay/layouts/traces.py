@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
+from ..records import Asked, Turn
 from .answers import Given, Layout
 from .cells import TEXT, Row, as_list, asked, contexts, first_of, said, unpacked
 
@@ -28,6 +29,7 @@ class Span:
     begun, ended: when, in whatever unit, or 0 where that is not told.
 
     query_id: of the query that the trace answers, where it names one. agent: what the system is called, likewise.
+    session: of which conversation it is a turn, likewise.
     """
 
     row: Row
@@ -44,6 +46,7 @@ class Span:
     seconds: float | None = None
     begun: float = 0.0
     ended: float = 0.0
+    session: str | None = None
     usage: Mapping[str, Any] | None = None
 
 
@@ -54,15 +57,40 @@ def answers_of(spans: Iterable[Span], path: Path, *, partial: bool = False) -> l
     what the answer was given. Steps are told where some trace has several. Tokens of models are added up. Where the
     root has no input, as that of a web server, what it holds is asked for it. What is no question, such as a trace of
     indexing, is left out and counted; so are traces without a root of their own where partial, as what was cut off may
-    have. Raises InputError with the line for a trace without a root, and with what cannot be read.
+    have. Traces of one session are turns of a conversation: what those before said is the history of each that brings
+    none of its own. Raises InputError with the line for a trace without a root, and with what cannot be read.
     """
     traces: dict[str, list[Span]] = {}
     for span in spans:
         traces.setdefault(span.trace, []).append(span)
-    given = [_answer(trace, path, partial) for trace in traces.values()]
+    given = _with_history([(trace, _answer(trace, path, partial)) for trace in traces.values()])
     if any(len(one.fields.get("hops", ())) > 1 for one in given):
         return given
     return [replace(one, fields={k: v for k, v in one.fields.items() if k != "hops"}) for one in given]
+
+
+def _with_history(answers: Sequence[tuple[Sequence[Span], Given]]) -> list[Given]:
+    """The answers in their order, those of a session after what those that began before them said."""
+    made = [given for _, given in answers]
+    sessions: dict[tuple[str, Any], list[tuple[float, int]]] = {}
+    for place, (trace, given) in enumerate(answers):
+        told = next((span.session for span in trace if span.session), None)
+        if told is not None and "query" in given.fields:
+            begun = min(span.begun for span in trace)
+            sessions.setdefault((str(told), given.fields.get("agent")), []).append((begun, place))
+    for (session, _), turns in sessions.items():
+        history: list[Turn] = []
+        for number, (_, place) in enumerate(sorted(turns), 1):
+            fields = made[place].fields
+            question = fields["query"]
+            if history and not isinstance(question, Asked):
+                question = Asked(question, tuple(history))
+            metadata = {"conversation": session, "turn": number, **fields.get("metadata", {})}
+            made[place] = replace(made[place], fields={**fields, "query": question, "metadata": metadata})
+            history.append(Turn(role="user", text=question))
+            if fields.get("answer"):
+                history.append(Turn(role="assistant", text=fields["answer"], by="model"))
+    return made
 
 
 def runs_apart(given: Iterable[Given]) -> list[Given]:
@@ -344,8 +372,9 @@ def _mlflow_spans(rows: Sequence[Row], path: Path) -> Iterator[Span]:
         info = row.fields.get("info")
         told = info if isinstance(info, Mapping) else {}
         query_id = our_id(told.get("trace_metadata")) or our_id(told.get("request_metadata"))
+        session = at(told, "trace_metadata", "mlflow.trace.session")
         for span in spans:
-            yield _mlflow_span(row, span, query_id)
+            yield replace(_mlflow_span(row, span, query_id), session=session)
 
 
 def _mlflow_span(row: Row, span: Mapping[str, Any], query_id: str | None) -> Span:

@@ -129,21 +129,48 @@ def test_langfuse_s_observations_are_read_by_themselves_and_in_their_traces(tmp_
         of(tmp_path / "a.json", trace | {"observations": ["1", "2"]})
 
 
-def test_deepeval_s_test_run_is_read_and_a_conversation_in_it_refused(tmp_path: Path):
+def test_deepeval_s_test_run_is_read_and_each_turn_of_a_conversation_in_it(tmp_path: Path):
     """DeepEval 4.3.1, `.deepeval`'s and DEEPEVAL_RESULTS_FOLDER's files."""
     case = {"name": "c", "input": "How?", "actualOutput": "So.", "retrievalContext": ["one | two"], "metricsData": []}
     run = {"testCases": [case], "conversationalTestCases": [], "metricsScores": [], "prompts": []}
     layout, answers, _ = of(tmp_path / "run.json", run)
-    assert (layout, answers) == ("deepeval", [{"query": "How?", "answer": "So.", "contexts": [{"text": "one | two"}]}])
-    turns = [{"role": "user", "content": text} for text in ("US?", "And in Canada?")]
+    alone = {"query": "How?", "answer": "So.", "contexts": [{"text": "one | two"}]}
+    assert (layout, answers) == ("deepeval", [alone])
+    turns = [
+        {"role": "user", "content": "US?", "tools_called": None},
+        {"role": "assistant", "content": "2000", "retrieval_context": ["a|b"]},
+        {"role": "user", "content": "And in Canada?"},
+    ]
     both = run | {"conversationalTestCases": [{"turns": turns, "scenario": "s", "metricsData": []}]}
-    with pytest.raises(InputError, match=r"run\.json: item 2: is a conversation of 2 turns, of which all but the last"):
-        of(tmp_path / "run.json", both)
-    with pytest.raises(InputError, match=r"goldens\.csv:2: is a conversation of 2 turns"):
-        of(
-            tmp_path / "goldens.csv",
-            f"scenario,turns\ns,{json.dumps(json.dumps(turns)).replace(chr(92) + chr(34), chr(34) * 2)}\n",
-        )
+    _, (case_again, first, second), _ = of(tmp_path / "run.json", both)
+    assert case_again == alone
+    assert first == {
+        **{"query": "US?", "answer": "2000", "contexts": [{"text": "a|b"}]},
+        "metadata": {"conversation": "run-2", "turn": 1},
+    }
+    assert second["query"].whole == "US?\n2000\nAnd in Canada?" and "answer" not in second
+    with pytest.raises(InputError, match=r"goldens\.csv:2: 'turns' has no turn of a person's"):
+        of(tmp_path / "goldens.csv", "scenario,turns\ns,[]x\n".replace("[]x", '"[{""role"": ""assistant""}]"'))
+
+
+def test_ragas_conversations_keep_every_turn_and_the_calls(tmp_path: Path):
+    """MultiTurnSample of ragas 0.4.3, as `EvaluationDataset.to_jsonl` writes it."""
+    call = {"name": "book", "args": {"row": 1}}
+    messages = [
+        {"content": "US?", "type": "human"},
+        {"content": "", "type": "ai", "tool_calls": [call]},
+        {"content": "done", "type": "tool"},
+        {"content": "2000", "type": "ai"},
+        {"content": "And in Canada?", "type": "human"},
+        {"content": "7000", "type": "ai"},
+    ]
+    row = {"user_input": messages, "reference": "About 7000.", "reference_tool_calls": [call]}
+    path = tmp_path / "a.jsonl"
+    _, (first, second), _ = of(path, json.dumps(row))
+    made = {"name": "book", "arguments": {"row": 1}}
+    assert (first["query"], first["answer"], first["calls"]) == ("US?", "2000", [made])
+    assert [turn.text for turn in second["query"].history] == ["US?", "2000"] and second["answer"] == "7000"
+    assert second["expected_response"] == "About 7000." and second["metadata"]["expected_calls"] == [made]
 
 
 @pytest.mark.parametrize("name", ["goldens.json", "goldens.csv"])

@@ -201,3 +201,30 @@ def test_langsmith_s_usage_is_kept_wherever_it_stands(tmp_path: Path, more):
     model = {"id": "2", "trace_id": "1", "parent_run_id": "1", "run_type": "llm", "inputs": {}, **more}
     _, (answer,), _ = of(lines(tmp_path / "a.jsonl", root, model))
     assert answer["usage"] == {"input_tokens": 7, "output_tokens": 3, "cost_usd": 0.5}
+
+
+def test_traces_of_a_session_are_turns_of_a_conversation(tmp_path: Path):
+    """Two traces by session.id (OpenInference), the later first in the file; a third brings its own messages."""
+    own = [
+        *({"role": "user", "parts": [{"type": "text", "content": text}]} for text in ("Tax in Peru?", "And rent?")),
+    ]
+    first, second = (
+        [span(trace, "c", "", start, **{"session.id": "s1", "input.value": asked, "output.value": said})]
+        for trace, start, asked, said in (
+            ("t1", 1, "US child tax credit?", "Up to $2,000."),
+            ("t2", 9, "And in Canada?", "About $7,000."),
+        )
+    )
+    third = span("t3", "c", "", 3, **{"gen_ai.conversation.id": "s2", "gen_ai.input.messages": json.dumps(own)})
+    path = lines(tmp_path / "a.jsonl", request("shop", *second, *first, third))
+    _, answers, _ = of(path)
+    (brought,) = (one for one in answers if str(one["query"]) == "And rent?")
+    earlier, later = sorted((one for one in answers if one is not brought), key=lambda one: one["metadata"]["turn"])
+    assert earlier["query"] == "US child tax credit?" and later["query"].whole.split("\n") == [
+        *("US child tax credit?", "Up to $2,000.", "And in Canada?"),
+    ]
+    assert (earlier["metadata"], later["metadata"]) == tuple({"conversation": "s1", "turn": n} for n in (1, 2))
+    assert [turn.text for turn in brought["query"].history] == ["Tax in Peru?"]
+    assert main(["import", str(path), "--from", "otlp", "--out", str(tmp_path / "made")]) == 0
+    rows = [json.loads(line) for line in (tmp_path / "made" / "queries.jsonl").read_text().splitlines()]
+    assert [turn["text"] for row in rows for turn in row.get("history", ())].count("Up to $2,000.") == 1

@@ -1,6 +1,6 @@
 """Do the intervals hold where queries are turns of conversations: a mean over turns, and the price of conversation?
 
-    python -m benchmarks.coverage.turns [EXPERIMENTS]
+    python -m benchmarks.retrieval.turns [EXPERIMENTS]
 
 Each cell draws conversations anew, each of 3 to 10 turns; the scores of a conversation are correlated through a
 Gaussian copula. The price is the paired difference of a turn asked with its history and asked to stand alone, over
