@@ -299,8 +299,11 @@ def forecast(workspace: Workspace) -> str | None:
             leads, by = [max(0.0, one) for one in found], "If agents differ as in the results there are"
     told = likely(n, settings, leads, spread)
     wanted = "the best is known" if settings.until == "best" else f"none is better by {100 * settings.margin:g} points"
+    fewer = ""
+    if settings.eliminate:
+        fewer = " Agents told are then asked every other batch only: that costs less, and is decided less often."
     return (
         f"At most {n} queries, as above, in up to {settings.looks} looks, until {wanted}. {by}, likely "
         f"{told.mean:.0f} of them, in 90% of runs at most {told.most:.0f}: answers and judging then cost "
-        f"{told.mean / n:.0%} of what is above."
+        f"{told.mean / n:.0%} of what is above.{fewer}"
     )
