@@ -211,7 +211,7 @@ def calls_of(told: Any) -> list[dict[str, Any]]:
     found = []
     for one in told if isinstance(told, list) else ():
         if isinstance(one, Mapping) and isinstance(one.get("name"), str) and one["name"]:
-            given = next((one[name] for name in ("arguments", "args", "input_parameters") if one.get(name)), {})
+            given: Any = next((one[name] for name in ("arguments", "args", "input_parameters") if one.get(name)), {})
             found.append({"name": one["name"], "arguments": dict(given) if isinstance(given, Mapping) else {"": given}})
     return found
 

@@ -22,7 +22,7 @@ from itertools import chain
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -169,7 +169,15 @@ def _insert(connection: sqlite3.Connection, table: str, rows: Iterable[Sequence[
 def _answer(row: Answer, place: Mapping[str, int], agent: int) -> tuple[object, ...]:
     used = row.usage
     took = (used.input_tokens, used.output_tokens, used.cost_usd, row.latency_s)
-    return (place[row.query_id], agent, row.answer, row.error, json.dumps(row.passages), json.dumps(row.queries), *took)
+    return (
+        place[row.query_id],
+        agent,
+        row.answer,
+        row.error,
+        json.dumps(row.passages),
+        json.dumps([*row.queries, *_steps(row)]),
+        *took,
+    )
 
 
 def _label(of: str, row: Judgment, place: Mapping[str, int]) -> tuple[object, ...]:
@@ -207,8 +215,20 @@ def _query(
 ) -> tuple[object, ...]:
     given = (query.metadata.get(name) for name in ("doc", "section", "kind", "role"))
     doc, section, kind, role = (value if isinstance(value, str) and value else None for value in given)
-    told = (doc, section, writer(query), kind, role, len(query.text.split()), json.dumps(query.metadata))
+    told = (doc, section, writer(query), kind, role, len(query.text.split()), json.dumps(_before(query)))
     return (place, query.id, query.text, *told, flips.get(query.id, 0), failed.get(query.id, 0))
+
+
+def _before(query: Query) -> dict[str, Any]:
+    """Its metadata, and what was said before it."""
+    said = "\n".join(f"{turn.role}: {turn.text}" for turn in query.history)
+    return {**({"said_before": said} if said else {}), **query.metadata}
+
+
+def _steps(row: Answer) -> list[str]:
+    """What it searched for, a step a line with what that found."""
+    steps = enumerate(row.hops, 1)
+    return [f"step {n}: {hop.query or ''} → {hop.error or ', '.join(hop.passages) or 'nothing'}" for n, hop in steps]
 
 
 def _flips(games: Sequence[Game]) -> dict[str, int]:
