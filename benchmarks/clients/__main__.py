@@ -211,7 +211,7 @@ def _line(cells: Sequence[str]) -> str:
 
 def table(text: str) -> dict[str, list[list[str]]]:
     """Tool to its lines of a results page."""
-    rows = [re.split(r" \| ", line.strip("| ")) for line in text.split("\n") if line.startswith("| ")]
+    rows = [re.split(r" \| ", line[2:-2].replace(r"\|", "|")) for line in text.split("\n") if line.startswith("| ")]
     found: dict[str, list[list[str]]] = {}
     for row in rows[1:]:
         found.setdefault(row[0], []).append(row)

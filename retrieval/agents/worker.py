@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from io import FileIO
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, NamedTuple
 
 from ragassay.errors import InputError
 from ragassay.experiment.plugins import import_own, said
@@ -42,7 +42,7 @@ LARGEST_ID = 512
 
 
 def ranking_system(target: object) -> Any:
-    """The target, or how a LangChain retriever is asked: called with a query's text and k.
+    """The target, or how a retriever of a library is asked (`asked_by_method`): called with a query's text and k.
 
     Raises InputError for a function of other arguments; what is no function is given back.
     """
@@ -51,9 +51,60 @@ def ranking_system(target: object) -> Any:
         return target
     if target is None or inspect.isclass(target):
         return None
-    from langchain_core.retrievers import BaseRetriever
+    method = asked_by_method(target)
+    return target if method is None else lambda query, k: getattr(found := method(query), "source_nodes", found)
 
-    return (lambda query, k: target.invoke(query)) if isinstance(target, BaseRetriever) else target
+
+def asked_by_method(target: Any) -> Callable[[str], object] | None:
+    """How an object that is no function is asked, by what it can do: LangChain's `invoke`, LlamaIndex's `query` or
+    `retrieve`, a Haystack pipeline's `run`. None where it can do none of these, or be called and not `invoke`.
+    """
+    for name in ("invoke",) if callable(target) else ("invoke", "query", "retrieve"):
+        if callable(method := getattr(target, name, None)):
+            return method  # type: ignore[no-any-return]
+    if callable(target) or not all(callable(getattr(target, name, None)) for name in ("run", "inputs", "walk")):
+        return None
+    return lambda query: _run_pipeline(target, query)
+
+
+class _Response(NamedTuple):
+    """An answer with what it is from, as LlamaIndex has it."""
+
+    text: str
+    source_nodes: Sequence[object]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def _run_pipeline(pipeline: Any, query: str) -> _Response:
+    """A Haystack pipeline is given the query wherever it waits for one, or must be given a text; of all that its
+    components put out the last `answers` or `replies` are the answer, the last `documents` what was found.
+    """
+    data = {
+        component: {
+            name: query
+            for name, told in inputs.items()
+            if name in {"query", "question"} or (told.get("is_mandatory") and told.get("type") is str)
+        }
+        for component, inputs in pipeline.inputs().items()
+    }
+    made = pipeline.run(
+        {name: given for name, given in data.items() if given},
+        include_outputs_from={name for name, _ in pipeline.walk()},
+    )
+    last = {name: value for part in made.values() for name, value in part.items() if value}
+    found = list(last.get("documents") or ())
+    said = next((last[name][-1] for name in ("answers", "replies") if last.get(name)), None)
+    text = next((one for name in ("data", "text") if isinstance(one := getattr(said, name, said), str)), None)
+    return _Response(_quoted(found) if text is None else text, found)
+
+
+def _quoted(found: Sequence[object]) -> str:
+    """The text of the first that was found: the answer of what only finds."""
+    node = getattr(found[0], "node", found[0]) if found else None
+    texts = (getattr(node, name, None) for name in ("page_content", "text", "content"))
+    return next((text for text in texts if isinstance(text, str)), "")
 
 
 def ranking_of(system: Callable[..., object], query: str, k: int) -> dict[str, Any]:
@@ -65,7 +116,7 @@ def ranking_of(system: Callable[..., object], query: str, k: int) -> dict[str, A
 
 
 def own_ranking(given: object, k: int) -> list[tuple[str, float]]:
-    """The first `k` of ids, (id, score) pairs or LangChain documents, each id once, at its first place.
+    """The first `k` of ids, (id, score) pairs or a library's documents, each id once, at its first place.
 
     Where there are no scores, a passage gets 1/rank. Raises ValueError or TypeError, with a phrase for the user, for
     anything else, and for scores that are not finite or rise.
@@ -94,10 +145,14 @@ def _pair(item: object) -> tuple[str, float | None]:
         if isinstance(item[1], bool | str | bytes) or not hasattr(item[1], "__float__"):
             raise TypeError(f"a score is a {type(item[1]).__name__}, not a number")
         return _id(item[0]), float(item[1])
-    metadata = getattr(item, "metadata", None)
-    if isinstance(metadata, dict):
-        score = metadata.get("score")
-        return _id(metadata.get("id") or getattr(item, "id", None)), None if score is None else float(score)
+    node = getattr(item, "node", item)  # LlamaIndex has the score beside it
+    metadata = next(
+        (told for name in ("metadata", "meta") if isinstance(told := getattr(node, name, None), dict)), None
+    )
+    if metadata is not None:
+        score = metadata.get("score", getattr(item, "score", None))
+        own = getattr(node, "node_id", None) or getattr(node, "id", None)
+        return _id(metadata.get("id") or own), None if score is None else float(score)
     raise TypeError(f"a passage id or (id, score) is expected, not {type(item).__name__}")
 
 
@@ -242,12 +297,10 @@ def load_system(
 
 
 def _callable(target: object) -> Any:
-    """The target, or how a LangChain Runnable is asked."""
-    if target is None or inspect.isroutine(target):
+    """The target, or how an object of a library is asked (`asked_by_method`)."""
+    if target is None or inspect.isroutine(target) or inspect.isclass(target):
         return target
-    from langchain_core.runnables import Runnable
-
-    return target.invoke if isinstance(target, Runnable) else target
+    return asked_by_method(target) or target
 
 
 def answer_of(system: System, query: str, agent: str, history: Sequence[Mapping[str, str]] = ()) -> dict[str, Any]:
@@ -276,9 +329,18 @@ def _wants(system: System, parameter: str) -> bool:
 
 
 def _fields(given: object) -> dict[str, Any]:
-    """What the callable returned, as fields of an answer; those that are None are left out."""
+    """What the callable returned, as fields of an answer; those that are None are left out.
+
+    Documents alone are an answer that quotes the first; a LlamaIndex response has its sources, a message its text.
+    """
     if isinstance(given, str):
         return {"answer": given}
+    if isinstance(given, list) and not any(isinstance(one, str) for one in given):
+        given = _Response(_quoted(given), given)
+    if hasattr(given, "source_nodes"):
+        given = {"answer": str(given), "passages": [_pair(one)[0] for one in given.source_nodes]}
+    elif isinstance(text := getattr(given, "content", None), str):
+        return {"answer": text}
     fields = given.dump() if isinstance(given, Answer) else given
     if not isinstance(fields, Mapping):
         raise TypeError(f"a str, a dict or an Answer is expected, not {type(given).__name__}")

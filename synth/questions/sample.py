@@ -9,7 +9,6 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 from ragassay.records import Section
 
@@ -21,6 +20,7 @@ RARE = 0.1
 """A term is rare in at most this share of the sections, or in three of them, and never where all have it."""
 SAME = 0.9
 """From this cosine on two sections say the same, and no question needs both."""
+K1, B = 1.5, 0.75
 
 _TERM = re.compile(r"[^\W\d]\w{2,}(?:[-.]\w+)*")
 
@@ -59,22 +59,30 @@ class Sections:
         return tuple(self.sections[one] for one in (first, second) if one is not None)
 
     def nearest(self, text: str, n: int, without: Section) -> tuple[Section, ...]:
-        """The first `n` sections for a text by BM25 (rank-bm25's) that share a term with it; `without` is left out."""
-        asked = terms(text)
-        scores = self._bm25.get_scores(asked)
-        held = {index for term in asked for index in self._holders.get(term, ()) if self.sections[index] != without}
-        best = sorted(held, key=lambda index: (-float(scores[index]), index))
-        return tuple(self.sections[index] for index in best[:n])
+        """The first `n` sections for a text by BM25 that share a term with it; `without` is left out.
+
+        The scores are those of rank-bm25's BM25Okapi to the last bit, as recorded requests have these sections.
+        """
+        scores: defaultdict[int, float] = defaultdict(float)
+        mean = sum(counts.total() for counts in self._counts) / len(self._counts)
+        for term in terms(text):
+            for index in self._holders.get(term, ()):
+                count, length = self._counts[index][term], self._counts[index].total()
+                scores[index] += self._idf[term] * (count * (K1 + 1) / (count + K1 * (1 - B + B * length / mean)))
+        best = sorted(scores, key=lambda index: (-scores[index], index))
+        return tuple(self.sections[index] for index in best if self.sections[index] != without)[:n]
 
     @cached_property
     def _indexes(self) -> Mapping[str, int]:
         return {section.id: index for index, section in enumerate(self.sections)}
 
     @cached_property
-    def _bm25(self) -> Any:
-        from rank_bm25 import BM25Okapi
-
-        return BM25Okapi([list(counts.elements()) for counts in self._counts])
+    def _idf(self) -> Mapping[str, float]:
+        """ln((N - n_t + 0.5) / (n_t + 0.5)); a quarter of its mean over the terms where that is below 0."""
+        n = len(self.sections)
+        idf = {term: math.log(n - len(by) + 0.5) - math.log(len(by) + 0.5) for term, by in self._holders.items()}
+        floor = 0.25 * (sum(idf.values()) / len(idf))
+        return {term: floor if value < 0 else value for term, value in idf.items()}
 
     def _vector(self, index: int) -> dict[str, float]:
         """Log tf times idf, of length 1."""

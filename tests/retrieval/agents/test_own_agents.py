@@ -15,7 +15,7 @@ from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, read_run
 from ragassay.records import Answer, Passage, Query, Usage
 from ragassay.retrieval.agents.python_agent import ask_python_agent, load_python_agent
-from ragassay.retrieval.agents.worker import load_system
+from ragassay.retrieval.agents.worker import answer_of, load_system, ranking_of
 from ragassay.retrieval.answer_queries import answer_queries
 
 QUERIES = {"q_1": "What is vaccum optimizer ?", "q_2": "Tell me about ‘always_ram’ parameter?", "q_3": "What is RRF?"}
@@ -310,3 +310,51 @@ def test_a_run_killed_midway_asks_only_for_what_is_missing(tmp_path: Path) -> No
     calls = (workspace.corpus / "calls").read_text().splitlines()
     assert sorted(calls) == sorted([*QUERIES.values(), QUERIES["q_3"]])
     assert not partial.exists()
+
+
+OBJECTS = """
+from types import SimpleNamespace as Made
+
+class Node:  # LlamaIndex's: the score stands beside it
+    node_id, metadata, text = "d2", {}, "Call sei()."
+
+FOUND = [Made(node=Node(), score=0.5), Made(page_content="Or cli().", metadata={"id": "d1", "score": 0.25})]
+
+class Response:
+    source_nodes = FOUND
+    def __str__(self):
+        return "By sei()."
+
+class Pipeline:
+    def inputs(self):
+        return {"search": {"query": {"type": str, "is_mandatory": True}, "top_k": {"type": int, "is_mandatory": False}}}
+    def walk(self):
+        return [("search", None), ("builder", None)]
+    def run(self, data, include_outputs_from):
+        assert data == {"search": {"query": "How?"}} and include_outputs_from == {"search", "builder"}
+        return {"search": {"documents": FOUND}, "builder": {"answers": [Made(data="By sei().")]}}
+
+retriever, engine = Made(retrieve=lambda query: FOUND), Made(query=lambda query: Response(), retrieve=None)
+pipeline, message = Pipeline(), Made(invoke=lambda query: Made(content="By sei()."))
+nothing = Made(retrieve=lambda query: [])
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "passages"),
+    [
+        ("retriever", "Call sei().", ["d2", "d1"]),
+        ("engine", "By sei().", ["d2", "d1"]),
+        ("pipeline", "By sei().", ["d2", "d1"]),
+        ("message", "By sei().", []),
+        ("nothing", None, []),
+    ],
+)
+def test_objects_of_libraries_answer_and_rank_as_they_come(tmp_path: Path, name: str, answer: str, passages: list[str]):
+    (tmp_path / f"objects_{name}.py").write_text(OBJECTS)
+    system, _ = load_system("mine", f"objects_{name}:{name}", tmp_path)
+    found = answer_of(system, "How?", "mine")
+    assert (found["answer"], list(found["passages"])) == (answer, passages)
+    if name in ("retriever", "engine", "pipeline"):
+        system, _ = load_system("mine", f"objects_{name}:{name}", tmp_path, "retriever")
+        assert ranking_of(system, "How?", 5) == {"ranking": [("d2", 0.5), ("d1", 0.25)]}

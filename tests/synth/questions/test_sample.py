@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import random
 import subprocess
 import sys
 from collections import Counter
@@ -193,3 +194,19 @@ def test_the_nearest_by_bm25_without_its_own():
     found = corpus.nearest("Who writes the BOOTRST fuse?", 2, without=CORPUS[0])
     assert [one.id for one in found] == ["b1", "b3"]
     assert corpus.nearest("zebra?", 3, without=CORPUS[0]) == ()
+
+
+def test_the_nearest_are_those_of_rank_bm25():
+    from rank_bm25 import BM25Okapi
+
+    words = [f"{first}{second}word" for first in "abcdef" for second in "xyz"]
+    chance = random.Random(7)
+    texts = [" ".join(chance.choices(words, range(1, 19), k=chance.randint(3, 40))) for _ in range(30)]
+    made = [CORPUS[0].model_copy(update={"id": f"s{n}", "text": text}) for n, text in enumerate(texts)]
+    corpus, peer = Sections(made), BM25Okapi([text.split() for text in texts])
+    for _ in range(50):
+        asked = chance.choices(words, k=4)
+        scores = peer.get_scores(asked).tolist()
+        held = [n for n, text in enumerate(texts) if n and set(asked) & set(text.split())]
+        best = sorted(held, key=lambda n: (-scores[n], n))[:5]
+        assert [one.id for one in corpus.nearest(" ".join(asked), 5, without=made[0])] == [f"s{n}" for n in best]
