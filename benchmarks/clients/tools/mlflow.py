@@ -18,7 +18,9 @@ def write_traces(folder: Path, rows: list[dict[str, Any]]) -> None:
                 search.set_inputs({"query": row["query"]})
                 search.set_outputs([Document(page_content=text) for text in row["contexts"]])
             root.set_outputs({"answer": row["answer"]})
-    traces = mlflow.search_traces(return_type="list")
+    mlflow.flush_trace_async_logging()
+    experiment = mlflow.get_experiment_by_name("theirs").experiment_id
+    traces = mlflow.search_traces(locations=[experiment], return_type="list")
     (folder / "theirs.jsonl").write_text("".join(trace.to_json() + "\n" for trace in traces), encoding="utf-8")
 
 
@@ -45,11 +47,10 @@ def read_run(folder: Path) -> dict[str, Any]:
     mlflow.set_tracking_uri(f"sqlite:///{folder / 'mlflow.db'}")
     client = mlflow.MlflowClient()
     (experiment,) = (one for one in client.search_experiments() if one.name != "Default")
-    runs = client.search_runs([experiment.experiment_id])
     found = {}
-    for run in runs:
+    for run in client.search_runs([experiment.experiment_id]):
         if "mlflow.parentRunId" in run.data.tags:
-            table = mlflow.load_table("answers.json", run_ids=[run.info.run_id])
+            table = client.load_table(experiment.experiment_id, "answers.json", run_ids=[run.info.run_id])
             rows = sorted([row["query"], row["answer"]] for row in table.to_dict("records"))
             charted = {name: value for name, value in run.data.metrics.items() if not name.startswith("detail/")}
             found[run.info.run_name] = {"points": charted["points"], "answers": rows}
