@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from ragassay import __version__
 from ragassay.errors import InputError, Obstacles
-from ragassay.text import plain
+from ragassay.text import listed, plain
 
 from ..terminal import (
     actions,
@@ -135,11 +135,28 @@ def _print(rows: Sequence[Row], pace: Pace, workspace: Workspace) -> None:
     more = [_ways(workspace)] if any(row.stage == JUDGE.name and row.calls > row.from_cache for row in rows) else []
     more += [_by_evaluator(workspace)] if workspace.experiment.evaluates else []
     more += [told] if (told := _own_questions(workspace)) else []
+    more += [told] if (told := _last_turns_alone(workspace)) else []
     if workspace.experiment.run.until:
         from ragassay.evaluate.looks import forecast
 
         more += [said] if (said := forecast(workspace)) else []
     print_plan(rows, pace, workspace.experiment.run.max_cost_usd, more)
+
+
+def _last_turns_alone(workspace: Workspace) -> str:
+    """Which of the user's functions are handed the last turn of a conversation alone; "" where none is."""
+    from ragassay.retrieval.agents.own_agents import hears_nothing
+    from ragassay.synth.questions.own import read_test_set
+
+    own = [agent for agent in workspace.experiment.own_agents() if agent.kind == "python"]
+    if not own or workspace.experiment.questions.source == "synthetic":
+        return ""
+    n = sum(bool(query.history) for query in read_test_set(workspace).queries)
+    deaf = [agent.name for agent in own if hears_nothing(str(agent.callable), workspace.corpus)]
+    if not n or not deaf:
+        return ""
+    takes = "takes" if len(deaf) == 1 else "take"
+    return f"{n:,} queries are turns: {listed(deaf)} {takes} no parameter `history`, and so the last turn alone"
 
 
 def _by_evaluator(workspace: Workspace) -> str:

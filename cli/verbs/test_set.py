@@ -111,7 +111,7 @@ def run_check(options: argparse.Namespace) -> int:
 
 def _cases(checked: Checked) -> list[tuple[str, str, str, str]]:
     """Of each fault whether it was found, with the questions that have it; skipped where none could be judged."""
-    cases = []
+    cases: list[tuple[str, str, str, str]] = []
     for fault, count in checked.counts.items():
         own = [f"{one.id}: {one.detail}" for one in checked.findings if one.fault == fault]
         said = f"{count.found} of {count.n}, {count.n_not_judged} not judged; {'; '.join(own)}"

@@ -168,6 +168,17 @@ def source_problem(callable_name: str, folder: Path, n_given: Literal[1, 2] = 1)
     return _against(functions[-1], n_given) if functions else _not_there(tree, name, path)
 
 
+def hears_nothing(callable_name: str, folder: Path) -> bool:
+    """Whether "module:name" in `folder` is a function that takes no `history`, as far as its source tells."""
+    module, _, name = callable_name.partition(":")
+    if (path := _source(module, folder)) is None:
+        return False
+    functions = [node for node in ast.parse(read_text(path)).body if isinstance(node, Function) and node.name == name]
+    given = functions[-1].args if functions else None
+    known = {arg.arg for arg in (*given.posonlyargs, *given.args, *given.kwonlyargs)} if given else {HISTORY}
+    return HISTORY not in known
+
+
 def _source(module: str, folder: Path) -> Path | None:
     base = folder / module.replace(".", "/")
     places = (base.with_name(f"{base.name}.py"), base / "__init__.py")

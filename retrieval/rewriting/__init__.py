@@ -58,7 +58,7 @@ def rewriting_of(settings: RetrieverSettings, experiment: Experiment) -> Rewriti
     The model and the number are [answer]'s where the table says nothing of them.
     """
     way = settings.rewrite
-    if way == "none" or way == "rm3" or way in OF_TURNS:
+    if way == "none" or way == "rm3" or way == "whole-history" or way == "given-stand-alone":
         return None
     n = (settings.rewrite_queries or experiment.answer.fusion_queries) if way in OF_SEVERAL else 1
     return Rewriting(way, settings.rewrite_model or experiment.answer.model, n)

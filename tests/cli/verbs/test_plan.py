@@ -9,7 +9,7 @@ import pytest
 from support.finished_run.run import Run
 from support.loopback.server import ScriptedServer
 from support.places import ROOT
-from support.small_corpus import answer_everything, contents, make_corpus
+from support.small_corpus import answer_everything, contents, make_corpus, own_folder
 
 from benchmarks.tables.plan_accuracy import in_sample, planned_and_recorded
 from ragassay.cli import main
@@ -259,3 +259,19 @@ def test_the_time_of_calls_that_were_made_before_is_what_they_took(
     assert planned[0]["time_s"] == 0.0 and planned[0]["from_cache"] == planned[0]["calls"]
     for row in planned[1:]:
         assert row["time_s"] == pytest.approx(row["calls"] * 400 / min(8, row["calls"]))
+
+
+def test_a_function_that_is_handed_the_last_turn_alone_is_named(tmp_path: Path, monkeypatch, capsys):
+    folder = own_folder(tmp_path, monkeypatch)
+    tables = "".join(
+        f'\n[[agent]]\nname = "{name}"\nkind = "python"\ncallable = "ours:{name}"\n' for name in ("a", "b")
+    )
+    make_corpus(folder, "openai:m", more=tables)
+    path = folder / "experiment.toml"
+    path.write_text(path.read_text().replace('style = "passage"', 'source = "own"').replace("few_shot = 1\n", ""))
+    (folder / "ours.py").write_text("def a(q):\n    return q\n\ndef b(q, history):\n    return q\n")
+    turn = {"_id": "t", "text": "And why?", "history": [{"role": "user", "text": "How?"}]}
+    (folder / "queries.jsonl").write_text(json.dumps(turn) + "\n")
+    main(["plan", str(folder)])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "1 queries are turns: a takes no parameter `history`, and so the last turn alone" in said
