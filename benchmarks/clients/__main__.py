@@ -92,8 +92,8 @@ def ran(command: Sequence[str], given: str = "") -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
-def environment(tool: str, packages: Sequence[str], ours: bool) -> Path:
-    """Its Python, with the newest versions installed."""
+def environment(tool: str, packages: Sequence[str], ours: bool, npm: str | None = None) -> Path:
+    """Its Python, with the newest versions installed; npm: the package of Node beside it."""
     place = ENVIRONMENTS / tool
     python = place / "bin" / "python"
     if not python.exists():
@@ -101,7 +101,10 @@ def environment(tool: str, packages: Sequence[str], ours: bool) -> Path:
     site = next((place / "lib").glob("python*/site-packages"))
     if ours:
         (site / "ours.pth").write_text(f"{next(Path(sys.prefix, 'lib').glob('python*/site-packages'))}\n{ROOT}\n")
-    ran([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade", *packages])
+    if packages:
+        ran([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade", *packages])
+    if npm:
+        ran(["npm", "install", "--no-audit", "--no-fund", "--prefer-offline", "--prefix", str(place), npm])
     return python
 
 
@@ -251,10 +254,14 @@ def main(options: argparse.Namespace) -> int:
     os.environ.update(DEEPEVAL_TELEMETRY_OPT_OUT="YES", MLFLOW_DISABLE_TELEMETRY="true", DO_NOT_TRACK="true")
     for tool in options.tools or told:
         shutil.rmtree(work / tool, ignore_errors=True)
-        packages = told[tool]["packages"]
-        python = environment(tool, packages, told[tool].get("ours", False))
-        name = re.split(r"[\[<>=]", packages[0])[0]
-        version = ran([str(python), "-c", f"from importlib.metadata import version; print(version('{name}'))"])[0]
+        packages, npm = told[tool].get("packages", []), told[tool].get("npm")
+        python = environment(tool, packages, told[tool].get("ours", False), npm)
+        name = npm.partition("@")[0] if npm else re.split(r"[\[<>=]", packages[0])[0]
+        if npm:
+            manifest = ENVIRONMENTS / tool / "node_modules" / name / "package.json"
+            version = json.loads(manifest.read_text(encoding="utf-8"))["version"]
+        else:
+            version = ran([str(python), "-c", f"from importlib.metadata import version; print(version('{name}'))"])[0]
         rows, today = [], f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}"
         for one in tried(tool, python, options.results, work / tool):
             result = one.problem or "same"
