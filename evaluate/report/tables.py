@@ -139,51 +139,54 @@ def failures_at_bottom(results: Results) -> Table | None:
     return by_agent("With failures at the bottom", agents, parts)
 
 
-def conversations(results: Results) -> list[Table]:
-    """By turn and by move the first figures of each agent, and the share of conversations that are right throughout."""
+def conversations(results: Results) -> list[tuple[str, Table]]:
+    """(title, table): the share of conversations that are right throughout, and by turn and by move what sums up."""
     found = results.conversations
     if found is None:
         return []
-    tables, agents = [], [agent for agent in results.agents if agent in found.all_right or found.by_turn]
+    agents, tables = results.agents, []
     if found.all_right:
         text = "share of conversations of which every turn that can be answered has the best label"
-        tables.append(
-            by_agent("Whole conversations", agents, [_named("All turns right", "share", found.all_right, agents, text)])
-        )
-    for title, groups in (("By turn", found.by_turn), ("By move", found.by_move)):
-        names = list(dict.fromkeys(name for of in groups.values() for row in of.values() for name in row))
-        for name in names:
-            parts = [
-                _named(group, kind_of(name), {a: row[name] for a, row in of.items() if name in row}, agents, group)
-                for group, of in groups.items()
-            ]
-            tables.append(by_agent(f"{measure_name(name)} {title.lower()}", agents, parts))
+        right = {agent: found.all_right[agent] for agent in agents if agent in found.all_right}
+        named = [_named("All turns right", "share", right, list(right), text)]
+        tables.append(("Whole conversations", by_agent("Whole conversations", list(right), named)))
+    telling = (POINTS, *summing_up(results), "step_recall")
+    for way, groups in (("turn", found.by_turn), ("move", found.by_move)):
+        there = {name for of in groups.values() for row in of.values() for name in row}
+        for name in (one for one in telling if one in there):
+            title = f"{measure_name(name)} by {way}"
+            title = title[:1].upper() + title[1:]
+            tables.append((title, by_agent(title, agents, _by_group(name, groups, agents))))
     return tables
 
 
-def stepwise(results: Results) -> list[Table]:
-    """Of systems that say their searches or the tools they called: means, how far each step got, what steps cost."""
+def _by_group(name: str, groups: Mapping[str, Figures], agents: Sequence[str]) -> list[Part]:
+    return [
+        _named(group, kind_of(name), {agent: row[name] for agent, row in of.items() if name in row}, agents, "")
+        for group, of in groups.items()
+    ]
+
+
+def stepwise(results: Results) -> list[tuple[str, Table]]:
+    """(title, table) of systems that say their searches or the tools they called: means, and how far each step got."""
     found = {agent: results.stepwise[agent] for agent in results.agents if agent in results.stepwise}
     agents = list(found)
-    tables = [
-        by_agent("Searches and calls", agents, measures({a: dict(one.means) for a, one in found.items()}, agents))
-    ]
-    for title, what in (("Recall after step", "recall"), ("All evidence found after step", "complete")):
+    means = {agent: dict(one.means) for agent, one in found.items()}
+    tables = [("", by_agent("Searches and calls", agents, measures(means, agents)))]
+    for title, what, heading in (
+        ("Recall after step", "recall", "{}"),
+        ("All evidence found after step", "complete", "{}"),
+        ("All of so many runs write as asked", "pass_hat", "pass^{}"),
+    ):
         rows = {agent: row for agent, one in found.items() if (row := getattr(one, what))}
-        if rows:
-            places = range(max(map(len, rows.values())))
-            columns = [
-                _named(str(at + 1), "share", {a: row[min(at, len(row) - 1)] for a, row in rows.items()}, agents, title)
-                for at in places
-            ]
-            tables.append(by_agent(title, agents, columns))
-    if again := {agent: one.pass_hat for agent, one in found.items() if one.pass_hat}:
-        text = "the chance that so many runs of a query all write as asked (pass^k)"
-        columns = [
-            _named(f"pass^{k}", "share", {a: row[k - 1] for a, row in again.items() if len(row) >= k}, agents, text)
-            for k in range(1, max(map(len, again.values())) + 1)
+        longest = max(map(len, rows.values()), default=0)
+        if what != "pass_hat":  # what was found stays found
+            rows = {agent: row + row[-1:] * (longest - len(row)) for agent, row in rows.items()}
+        parts = [
+            _named(heading.format(n), "share", {a: row[n - 1] for a, row in rows.items() if len(row) >= n}, agents, "")
+            for n in range(1, longest + 1)
         ]
-        tables.append(by_agent("All runs write as asked", agents, columns))
+        tables += [(title, by_agent(title, agents, parts))] if parts else []
     return tables
 
 

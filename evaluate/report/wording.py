@@ -203,12 +203,15 @@ def kind_of_difference(key: str) -> Kind:
     return kind if kind in ("points", "share") else "measure"
 
 
+_NAMES = {"n_steps": "steps", "step_tokens": "tokens a step", "new_per_1000_tokens": "new per 1,000 tokens"}
+
+
 def measure_name(key: str) -> str:
     """The heading for a figure's key: `RR(rel=2)@5` is `MRR@5 very`, `latency_s` is `latency`."""
     if kind := named(key):
         return one_line(kind.heading(key))
-    if not (parts := _MEASURE.fullmatch(key)):
-        return one_line(key)
+    if key in _NAMES or not (parts := _MEASURE.fullmatch(key)):
+        return _NAMES.get(key, one_line(key))
     rel, k = parts["rel"], f"@{parts['k']}" if parts["k"] else ""
     words = re.sub(r"_(s|usd)$", "", parts["name"]).replace("_", " ")
     return f"{words}{f' {LEVELS.get(rel, rel)}' if rel else ''}{k}"
