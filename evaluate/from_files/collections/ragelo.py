@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.files import Rankings, first_problem, read_json, write_json
+from ragassay.files import Rankings, first_problem, json_line, read_json, write_json, write_text
 from ragassay.layouts.cells import Row, read_rows, text
 from ragassay.records import Answer, Game, Passage
 from ragassay.text import listed, plain
@@ -250,6 +250,8 @@ class RageloTables(Format):
         files: dict[str, list[tuple[Path, list[Row]]]] = {kind: [] for kind in KINDS}
         experiments: list[Path] = []
         for path in in_folders(sources, (".csv", ".json", ".jsonl")):
+            if path.name.endswith(RESULTS):
+                continue  # it is read with its experiment
             if is_experiment(path):
                 experiments.append(path)
                 continue
@@ -283,9 +285,9 @@ class RageloTables(Format):
 
 
 OURS = "ragassay"
-FILE = "experiment.json"
+FILE, RESULTS = "experiment.json", "_results.jsonl"
 _KNOWN = {
-    "query": {"qid", "query", "metadata", "retrieved_docs", "answers", "pairwise_games"},
+    "query": {"qid", "query", "metadata", "retrieved_docs", "answers", "pairwise_games", "reference_answer"},
     "document": {"qid", "did", "text", "metadata", "retrieved_by", "evaluation"},
     "answer": {"qid", "agent", "text", "conversation", "metadata"},
     "game": {"qid", "agent_a_answer", "agent_b_answer", "metadata", "evaluation"},
@@ -336,17 +338,34 @@ class Reading:
     def __init__(self, gathering: Gathering, rankings: dict[str, Rankings], games: list[Game]) -> None:
         self.gathering, self.rankings, self.games = gathering, rankings, games
         self._unused: Counter[str] = Counter()
+        self._numbered: list[tuple[int, Game]] = []
 
     def take(self, path: Path) -> None:
         """Raises InputError for what is not as RAGElo writes it."""
         self._unused.clear()
         experiment = read_json(path)
         self._name_unused("experiment", {k: v for k, v in experiment.items() if v})
+        self._add_results(experiment, path)
         for id, query in experiment["queries"].items():
             self._take_query(id, _json_object(query, f"query '{plain(id)}'", path), path)
         if self._unused:
             told = listed([f"{plain(name)} ({n})" for name, n in self._unused.items()])
             self.gathering.notes.append(f"{plain(path.name)}: not used: {told}")
+
+    def _add_results(self, experiment: Mapping[str, Any], path: Path) -> None:
+        """What RAGElo 0.7 keeps in a file beside it, to documents and games whose evaluation is not told here."""
+        beside = path.with_name(f"{experiment.get('experiment_name') or path.stem}{RESULTS}")
+        for row in read_rows(beside) if beside.is_file() else ():
+            told = row.fields
+            query = experiment["queries"].get(told.get("qid"))
+            pair = "-".join(sorted((str(told.get("agent_a")), str(told.get("agent_b")))))
+            kind, id = ("retrieved_docs", told["did"]) if "did" in told else ("pairwise_games", pair)
+            held = query.get(kind) if isinstance(query, dict) else None
+            judged = held.get(id) if isinstance(held, dict) else None
+            if not isinstance(judged, dict):
+                self._unused["evaluations of what is not there, or of single answers"] += 1
+            elif judged.get("evaluation") is None:
+                judged["evaluation"] = told
 
     def _take_query(self, id: str, query: Mapping[str, Any], path: Path) -> None:
         where = f"query '{plain(id)}'"
@@ -363,8 +382,10 @@ class Reading:
             self.rankings.setdefault(agent, {})[id] = sorted(rows, key=lambda row: -row[1])
         for answer in _several(query, "answers", where, path):
             self._take_answer(id, answer, where, path)
+        self._numbered = []
         for game in _several(query, "pairwise_games", where, path):
             self._take_game(id, game, where, path)
+        self.games += [game for _, game in sorted(self._numbered, key=lambda one: one[0])]
 
     def _take_document(
         self,
@@ -416,14 +437,17 @@ class Reading:
             self._unused["games without an evaluation"] += 1
             return
         rest = _ours(dict(_json_object(game.get("metadata") or {}, f"the metadata of a game of {where}", path)))
+        further, number = rest.pop("further", ()), rest.pop("number", len(self._numbered))
         try:
             made = Game(**AnyonesGame.model_validate({**fields, **verdict}).model_dump())
             made = swapped(made, "b") if rest.pop("first", "a") == "b" else made
             same = rest.pop("raw_answer", None) == game["evaluation"].get("raw_answer")
-            self.games.append(Game.model_validate({**made.model_dump(), **(rest if same else {})}))
+            self._numbered.append((number, Game.model_validate({**made.model_dump(), **(rest if same else {})})))
         except ValidationError as error:
             problem = first_problem(error).removeprefix("Value error, ")
             raise InputError(f"a game of {where}: {problem}", file=path) from None
+        for one in further:
+            self._take_game(query, _json_object(one, f"a further game of {where}", path), where, path)
 
     def _name_unused(self, kind: str, given: Mapping[str, Any]) -> None:
         for name in given.keys() - _KNOWN[kind]:
@@ -485,8 +509,44 @@ def _experiment_query(id: str, collection: Collection, games: Sequence[Game]) ->
         **{"qid": id, "query": query.text, "metadata": query.metadata or None},
         "retrieved_docs": {one["did"]: one for one in _ranked_documents(id, collection)},
         "answers": {one.agent: _experiment_answer(one) for one in answers},
-        "pairwise_games": [_experiment_game(one, collection) for one in games],
+        "pairwise_games": _experiment_games(games, collection),
     }
+
+
+def _experiment_games(games: Sequence[Game], collection: Collection) -> dict[str, dict[str, Any]]:
+    """RAGElo's id of a game, the agents' names in their order, to it; it has one of two agents, and further ones, such
+    as that of the other order, stand in its metadata. `number` is the game's place among the query's.
+    """
+    made: dict[str, dict[str, Any]] = {}
+    for number, game in enumerate(games):
+        told = _experiment_game(game, collection)
+        told["metadata"][OURS]["number"] = number
+        first = made.setdefault("-".join(sorted((game.agent_a, game.agent_b))), told)
+        if first is not told:
+            first["metadata"][OURS].setdefault("further", []).append(told)
+    return made
+
+
+def _results(collection: Collection, games: Mapping[str, Sequence[Game]]) -> Iterator[dict[str, Any]]:
+    """What RAGElo 0.7 keeps of its evaluators: labels as of its `reasoner`, and of two agents one verdict as of its
+    `pairwise`: who won more of their games, which need not be judged again.
+    """
+    for query, row in collection.qrels.items():
+        for id, label in row.items():
+            if id in collection.passages and query in collection.queries:
+                answer = {"answer_format": "retrieval_relevance", "reasoning": "", "score": label}
+                yield {"qid": query, "evaluator_name": "reasoner", "exception": None, "answer": answer, "did": id}
+    for query, played in games.items():
+        pairs: dict[tuple[str, str], list[Game]] = {}
+        for game in played if query in collection.queries else ():
+            pairs.setdefault((min(game.agent_a, game.agent_b), max(game.agent_a, game.agent_b)), []).append(game)
+        for (a, b), both in pairs.items():
+            won = [{"a": one.agent_a, "b": one.agent_b}.get(one.winner or "") for one in both if one.winner]
+            lead = won.count(a) - won.count(b)
+            said = {"answer_format": "pairwise", "answer_a_analysis": "", "answer_b_analysis": ""}
+            said |= {"comparison_reasoning": both[0].reason or "", "winner": "A" if lead > 0 else "B" if lead else "C"}
+            told = {"qid": query, "evaluator_name": "pairwise", "exception": both[0].error, "agent_a": a, "agent_b": b}
+            yield {**told, "exception": None if won else both[0].error, "answer": said if won else None}
 
 
 def _ranked_documents(query: str, collection: Collection) -> Iterator[dict[str, Any]]:
@@ -543,7 +603,7 @@ def _side(agent: str, query: str, collection: Collection) -> dict[str, Any]:
 
 
 class RageloExperiment(Format):
-    """RAGElo's experiment in one JSON file, as `Experiment.save` of RAGElo 0.1.10 writes it.
+    """RAGElo's experiment, as RAGElo 0.7.0 reads it, and what was judged in a file beside it.
 
     https://github.com/zetaalphavector/RAGElo, ragelo/types (experiment, query, evaluables, results): queries by id,
     each with `retrieved_docs`, `answers` and `pairwise_games`, and what the evaluators said as `evaluation`. What it
@@ -569,3 +629,4 @@ class RageloExperiment(Format):
             games.setdefault(game.query_id, []).append(game)
         queries = {id: _experiment_query(id, collection, games.get(id, ())) for id in collection.queries}
         write_json(folder / FILE, {"queries": queries, "experiment_name": OURS, "elo_tournaments": []})
+        write_text(folder / f"{OURS}{RESULTS}", "".join(map(json_line, _results(collection, games))))

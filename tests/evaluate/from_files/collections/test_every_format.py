@@ -189,7 +189,7 @@ def test_a_verdict_that_ragelo_gave_anew_is_not_taken_for_ours(tmp_path: Path):
     formats()["ragelo-experiment"].write(replace(ANSWERED, games=(game,)), tmp_path)
     path = tmp_path / "experiment.json"
     saved = json.loads(path.read_text())
-    said = saved["queries"]["q"]["pairwise_games"][0]["evaluation"]
+    said = saved["queries"]["q"]["pairwise_games"]["a-b"]["evaluation"]
     said |= {"raw_answer": "new", "answer": {"winner": "A", "comparison_reasoning": "new"}}
     path.write_text(json.dumps(saved))
     assert formats()["ragelo"].read([path]).games == (
