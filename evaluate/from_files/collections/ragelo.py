@@ -531,14 +531,14 @@ def _results(collection: Collection, games: Mapping[str, Sequence[Game]]) -> Ite
     """What RAGElo 0.7 keeps of its evaluators: labels as of its `reasoner`, and of two agents one verdict as of its
     `pairwise`: who won more of their games, which need not be judged again.
     """
-    for query, row in collection.qrels.items():
-        for id, label in row.items():
-            if id in collection.passages and query in collection.queries:
+    for query in collection.queries:
+        for id, label in sorted(collection.qrels.get(query, {}).items()):
+            if id in collection.passages:
                 answer = {"answer_format": "retrieval_relevance", "reasoning": "", "score": label}
                 yield {"qid": query, "evaluator_name": "reasoner", "exception": None, "answer": answer, "did": id}
-    for query, played in games.items():
+    for query in collection.queries:
         pairs: dict[tuple[str, str], list[Game]] = {}
-        for game in played if query in collection.queries else ():
+        for game in games.get(query, ()):
             pairs.setdefault((min(game.agent_a, game.agent_b), max(game.agent_a, game.agent_b)), []).append(game)
         for (a, b), both in pairs.items():
             won = [{"a": one.agent_a, "b": one.agent_b}.get(one.winner or "") for one in both if one.winner]
