@@ -167,6 +167,11 @@ def table_rows(path: Path) -> Iterator[Row]:
         yield Row(number, line, dict(zip(header, map(csv_text, cells), strict=True)))
 
 
+def unquoted(path: Path) -> int:
+    """In how many cells of a table an apostrophe was taken away."""
+    return sum(csv_text(cell) != cell for _, cells in _cells(path) for cell in cells)
+
+
 def _cells(path: Path) -> Iterator[tuple[int, list[str]]]:
     """(line on which the row begins, cells) of each row that is not blank; the first is the header, stripped."""
     header = True
