@@ -158,6 +158,11 @@ class Query(Record):
         return made
 
 
+def whole_text(query: Query) -> str:
+    """What somebody must read to know what is asked: of a turn, all that was said."""
+    return query.text.whole if isinstance(query.text, Asked) else query.text
+
+
 class Rejected(Record):
     """`rejected.jsonl`: a question that did not enter the pool, and why."""
 

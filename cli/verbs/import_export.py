@@ -24,7 +24,14 @@ from ragassay.evaluate.from_files.collections.collection import (
     whole_folder,
     write_folder,
 )
-from ragassay.evaluate.from_files.collections.format import format_named, formats, not_held, source_named, sources
+from ragassay.evaluate.from_files.collections.format import (
+    OF_TURNS,
+    format_named,
+    formats,
+    not_held,
+    source_named,
+    sources,
+)
 from ragassay.evaluate.from_files.collections.traces import write_mlflow_run
 from ragassay.experiment.plugins import names_of
 from ragassay.files import digest_bytes, json_line
@@ -136,7 +143,8 @@ def export_folder(options: argparse.Namespace) -> int:
         to = format_named(options.to)
         with whole_folder(options.out) as folder:
             to.write(collection, folder)
-        said, left_out = not_held(to.title, to.loses, collection), frozenset(to.loses)
+        loses = to.loses if to.keeps_turns else {**to.loses, **OF_TURNS}
+        said, left_out = not_held(to.title, loses, collection), frozenset(to.loses)
     print(f"{plain(str(options.out))}: {_counted(collection, left_out)}")
     _say(said)
     return 0

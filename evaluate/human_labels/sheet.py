@@ -25,7 +25,7 @@ from pydantic import ValidationError
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import append_line, digest_json, first_problem, naming, read_records, write_records, write_text
-from ragassay.records import Query, Record
+from ragassay.records import Query, Record, whole_text
 from ragassay.text import plain, safe_cell
 
 from ..inputs.findings import Findings, originals_alone, read_findings
@@ -159,7 +159,7 @@ def draw_sheet(
         frame = tuple(row.model_copy(update={"planned": planned[row.query]}) for row in frame)
     labelled = set(known)
     asked = sorted((row for row in frame if row.drawn and row.key not in labelled), key=reading_order(seed))
-    questions, rows = {query.id: query.text for query in findings.material.queries}, []
+    questions, rows = {query.id: whole_text(query) for query in findings.material.queries}, []
     for row in asked:
         say = ASKED[row.kind].format(criterion=row.criterion.replace("_", " ").capitalize())
         rows.append((row.item, questions[row.query], *_texts(row, findings), say, ""))

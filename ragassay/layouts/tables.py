@@ -222,7 +222,7 @@ class Ragas(Layout):
         return [one for row in rows for one in self._of(row, path)]
 
     def _of(self, row: Row, path: Path) -> list[Given]:
-        if not isinstance(unpacked(row.fields.get("user_input")), list):
+        if not _is_conversation(unpacked(row.fields.get("user_input"))):
             return [self._given(row, path)]
         turns = turns_of(row, "user_input", path)
         expected, fields = unpacked(row.fields.get("reference")), dict(turns[-1].fields)
@@ -231,6 +231,11 @@ class Ragas(Layout):
         if calls := calls_of(unpacked(row.fields.get(_EXPECTED))):
             fields["metadata"] = {**fields["metadata"], "expected_calls": calls}
         return [*turns[:-1], replace(turns[-1], fields=fields)]
+
+
+def _is_conversation(value: Any) -> bool:
+    messages = value if isinstance(value, list) else []
+    return bool(messages) and all(isinstance(one, Mapping) and {"content", "type"} <= one.keys() for one in messages)
 
 
 _EXPECTED = "reference_tool_calls"

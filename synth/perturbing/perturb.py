@@ -304,7 +304,8 @@ def perturb(
                 found.unchanged[kind] += 1
                 continue
             link = {FROM: query.id, KIND: kind}
-            found.queries.append(Query(id=f"{query.id}.{kind}", text=made.text, metadata={**query.metadata, **link}))
+            metadata, history = {**query.metadata, **link}, query.history
+            found.queries.append(Query(id=f"{query.id}.{kind}", text=made.text, metadata=metadata, history=history))
     return found
 
 

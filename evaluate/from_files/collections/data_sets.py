@@ -23,6 +23,7 @@ class Beir(Format):
     name = "beir"
     title = "BEIR's data sets"
     loses: ClassVar[Losses] = {"answers": answers, **OF_TESTS}
+    keeps_turns = True
 
     def write(self, collection: Collection, folder: Path) -> None:
         """Write the data set. Raises InputError for an id with white space."""
@@ -63,6 +64,7 @@ class HuggingFace(Format):
 
     name = "hf"
     title = "data sets of Hugging Face"
+    keeps_turns = True
 
     def write(self, collection: Collection, folder: Path) -> None:
         """Each table there is as TABLE.jsonl, and README.md."""

@@ -28,7 +28,8 @@ Losses = Mapping[str, Count]
 class Format(ABC):
     """title: what messages call it. source: the `--from` that reads what it writes, its own name where None.
 
-    loses: part by part, what it cannot hold of a collection; that and nothing else is another when it is read again.
+    loses: part by part, what it cannot hold of a collection; that and nothing else is another when it is read again,
+    but for conversations and steps (`OF_TURNS`), which only those hold that say so (keeps_turns).
     layouts: of the files of answers that it is read from, those in folders and their folders too; any where empty.
     """
 
@@ -36,6 +37,7 @@ class Format(ABC):
     title: ClassVar[str]
     source: ClassVar[str | None] = None
     loses: ClassVar[Losses] = MappingProxyType({})
+    keeps_turns: ClassVar[bool] = False
     layouts: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
@@ -267,4 +269,9 @@ OF_AGENTS: Losses = {
     "models and prompts of answers": models_and_prompts,
 }
 OF_COST: Losses = {"tokens and costs": usage, "latencies": latencies}
+OF_TURNS: Losses = {
+    "what was said before queries": lambda made: sum(bool(one.history) for one in made.queries.values()),
+    "steps and calls of answers": lambda made: sum(bool(one.hops or one.calls) for one in answers_of(made)),
+}
+"""Of a format that has neither conversations nor agents' steps."""
 OF_TESTS: Losses = {"rankings": rankings, "games": games}

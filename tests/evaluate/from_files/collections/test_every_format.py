@@ -22,6 +22,7 @@ from ragassay.errors import InputError
 from ragassay.evaluate.from_files.answers import read_cases
 from ragassay.evaluate.from_files.collections.collection import Collection
 from ragassay.evaluate.from_files.collections.format import formats, not_held
+from ragassay.files import json_line, write_text
 from ragassay.records import Answer, Game, Passage, Query, Usage
 
 
@@ -215,3 +216,16 @@ def test_topics_and_sheets_without_answers_are_queries(tmp_path: Path):
     assert found.queries["q1"].metadata == {"expected_response": "r"} and not found.answers
     with pytest.raises(InputError, match="holds no answer"):
         read_cases([asked], None, None)
+
+
+def test_what_was_said_before_is_kept_or_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    turn = {"_id": "t", "text": "And why?", "history": [{"role": "user", "text": "How?"}]}
+    folder = tmp_path / "results"
+    write_text(folder / "queries.jsonl", json_line(turn))
+    write_text(folder / "corpus.jsonl", json_line({"_id": "p", "text": "So."}))
+    for name in ("hf", "beir", "csv"):
+        assert main(["export", str(folder), "--to", name, "--out", str(tmp_path / name)]) == 0
+        said = "".join(capsys.readouterr())
+        assert ("what was said before queries (1)" in said) is (name == "csv"), said
+    for name in ("hf", "beir"):
+        assert read(name, tmp_path / name).queries["t"] == Query.model_validate(turn)
