@@ -486,7 +486,7 @@ def _langsmith_usage(run: Mapping[str, Any], outputs: Any) -> dict[str, Any]:
     extra = unpacked(run.get("extra"))
     told = _usage_metadata(outputs) or _usage_metadata(at(extra, "metadata")) or {}
     counts = {"input_tokens": run.get("prompt_tokens"), "output_tokens": run.get("completion_tokens")}
-    tokens = counts if any(counts.values()) else {name: told.get(name) for name in counts}
+    tokens = counts if any(counts.values()) or not told else {name: told.get(name) for name in counts}
     cost = run.get("total_cost")
     return {**tokens, "cost_usd": told.get("total_cost") if cost is None else cost}
 
