@@ -225,7 +225,11 @@ def _results_of(
             answered_by(experiment, findings.material), measures, basis.evaluated.scales, basis.draws
         ),
         conversations=conversations_of(
-            findings.material.queries, {**measures, **steps.measures}, _right(basis), basis.draws
+            findings.material.queries,
+            {**measures, **steps.measures},
+            basis.evaluated.scales | steps.scales,
+            _right(basis),
+            basis.draws,
         ),
         stepwise=basis.in_order(steps.figures(basis.draws)),
         sources=written_and_real(

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from pydantic import ConfigDict, Field
 
-from ragassay.records import Conversations, Figure, LedgerRow, Record, StageUsage, Stepwise, Taken
+from ragassay.records import Figure, LedgerRow, Record, StageUsage, Taken
 
 
 class AuditFinding(Record):
@@ -517,6 +517,33 @@ class PassOrFail(Record):
     fixes: dict[str, str]
 
 
+class Stepwise(Record):
+    """A system's searches, if it says them, and calls of tools. means: measure to figure.
+
+    recall, complete: after step 1, 2, …, carried forward: the mean share of the evidence found, and the share of
+    queries with all of it. pass_hat: the chance that 1, 2, … runs of a query all write as asked. Empty without any.
+    """
+
+    means: dict[str, Figure]
+    recall: tuple[Figure, ...] = ()
+    complete: tuple[Figure, ...] = ()
+    pass_hat: tuple[Figure, ...] = ()
+
+
+class Conversations(Record):
+    """Queries that are turns. by_turn ("1", "2", …), by_move: to agent to measure to the mean over those turns.
+
+    all_right: agent to the share of conversations of which every answerable turn has the best label; n_failed are not
+    known, since a label is missing and no other is wrong.
+    """
+
+    n_conversations: int
+    n_turns: int
+    by_turn: dict[str, dict[str, dict[str, Figure]]]
+    by_move: dict[str, dict[str, dict[str, Figure]]]
+    all_right: dict[str, Figure]
+
+
 class Results(Record):
     """The whole file. Agents are keys, best first by points.
 
@@ -612,10 +639,6 @@ class Results(Record):
         return self.model_dump(mode="json", by_alias=True, exclude=absent)
 
 
-PARTS = ("leak", "realism", "coverage", "difficulty", "authors", "people")
-"""Of the page, in its order."""
-
-
 class Part(Record):
     """What one question to the set found. said: sentences; warnings: those that speak against the set.
 
@@ -625,23 +648,3 @@ class Part(Record):
     said: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     abstained: str | None = None
-
-
-class PartSaid(Part):
-    """A part without its figures."""
-
-    model_config = ConfigDict(extra="ignore")
-
-
-class ValiditySaid(Record):
-    """The parts of `validity.json` without their figures. queries: the digest of the queries that it is of."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    queries: str | None = None
-    leak: PartSaid
-    realism: PartSaid
-    coverage: PartSaid
-    difficulty: PartSaid
-    authors: PartSaid
-    people: PartSaid

@@ -420,34 +420,6 @@ class Figure(Record):
     ci_high: float | None = None
 
 
-class Stepwise(Record):
-    """A system's searches, if it says them, and calls of tools. means: measure to figure.
-
-    recall, complete: after step 1, 2, …, what was found before carried forward: the mean share of the evidence found,
-    and the share of queries of which all was found; empty without evidence. pass_hat: the chance that 1, 2, … runs of a
-    query all write as asked; empty where nobody was asked again.
-    """
-
-    means: dict[str, Figure]
-    recall: tuple[Figure, ...] = ()
-    complete: tuple[Figure, ...] = ()
-    pass_hat: tuple[Figure, ...] = ()
-
-
-class Conversations(Record):
-    """Queries that are turns. by_turn ("1", "2", …), by_move: to agent to measure to the mean over those turns.
-
-    all_right: agent to the share of conversations of which every answerable turn has the best label; n_failed are not
-    known, since a label is missing and no other is wrong.
-    """
-
-    n_conversations: int
-    n_turns: int
-    by_turn: dict[str, dict[str, dict[str, Figure]]]
-    by_move: dict[str, dict[str, dict[str, Figure]]]
-    all_right: dict[str, Figure]
-
-
 OWN_SYSTEM = "agent:"
 """What the name of a user's own system begins with where the names of models stand."""
 

@@ -29,7 +29,7 @@ from ragassay.evaluate.from_files.collections.format import (
     format_named,
     formats,
     not_held,
-    source_named,
+    read_named,
     sources,
 )
 from ragassay.evaluate.from_files.collections.traces import write_mlflow_run
@@ -122,7 +122,7 @@ def import_files(options: argparse.Namespace) -> int:
     for source in options.sources:
         if not source.exists():
             raise InputError("there is no such file", file=source)
-    collection = source_named(options.from_).read(options.sources)
+    collection = read_named(options.from_, options.sources)
     write_folder(collection, options.out)
     print(f"{plain(str(options.out))}: {_counted(collection)}")
     _say(collection.notes)

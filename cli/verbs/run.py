@@ -120,11 +120,21 @@ def _planned(workspace: Workspace, options: argparse.Namespace) -> tuple[list[Ro
     return make_plan(workspace, ReplyCache(workspace.replies, recorded))
 
 
-def _own_questions(workspace: Workspace) -> str:
-    """How a table of the user's own questions is read; empty where there is none."""
+def _own_questions(workspace: Workspace) -> list[str]:
+    """How a table of the user's own questions is read, and which functions are handed of turns the last words alone."""
+    from ragassay.retrieval.agents.own_agents import hears_nothing
     from ragassay.synth.questions.own import read_test_set
 
-    return "" if workspace.experiment.questions.source == "synthetic" else plain(read_test_set(workspace).told)
+    if workspace.experiment.questions.source == "synthetic":
+        return []
+    queries, told = read_test_set(workspace)
+    n = sum(bool(query.history) for query in queries)
+    own = [agent for agent in workspace.experiment.own_agents() if n and agent.kind == "python"]
+    deaf = [agent.name for agent in own if hears_nothing(str(agent.callable), workspace.corpus)]
+    turns = "1 query is a turn" if n == 1 else f"{n:,} queries are turns"
+    takes = "takes" if len(deaf) == 1 else "take"
+    said = f"{turns}: {listed(deaf)} {takes} no parameter `history`, and so the last turn alone"
+    return [plain(one) for one in (told, said if deaf else "") if one]
 
 
 def _print(rows: Sequence[Row], pace: Pace, workspace: Workspace) -> None:
@@ -134,29 +144,12 @@ def _print(rows: Sequence[Row], pace: Pace, workspace: Workspace) -> None:
 
     more = [_ways(workspace)] if any(row.stage == JUDGE.name and row.calls > row.from_cache for row in rows) else []
     more += [_by_evaluator(workspace)] if workspace.experiment.evaluates else []
-    more += [told] if (told := _own_questions(workspace)) else []
-    more += [told] if (told := _last_turns_alone(workspace)) else []
+    more += _own_questions(workspace)
     if workspace.experiment.run.until:
         from ragassay.evaluate.looks import forecast
 
         more += [said] if (said := forecast(workspace)) else []
     print_plan(rows, pace, workspace.experiment.run.max_cost_usd, more)
-
-
-def _last_turns_alone(workspace: Workspace) -> str:
-    """Which of the user's functions are handed the last turn of a conversation alone; "" where none is."""
-    from ragassay.retrieval.agents.own_agents import hears_nothing
-    from ragassay.synth.questions.own import read_test_set
-
-    own = [agent for agent in workspace.experiment.own_agents() if agent.kind == "python"]
-    if not own or workspace.experiment.questions.source == "synthetic":
-        return ""
-    n = sum(bool(query.history) for query in read_test_set(workspace).queries)
-    deaf = [agent.name for agent in own if hears_nothing(str(agent.callable), workspace.corpus)]
-    if not n or not deaf:
-        return ""
-    takes = "takes" if len(deaf) == 1 else "take"
-    return f"{n:,} queries are turns: {listed(deaf)} {takes} no parameter `history`, and so the last turn alone"
 
 
 def _by_evaluator(workspace: Workspace) -> str:

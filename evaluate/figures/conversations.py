@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf
 
-from ragassay.records import Conversations, Figure, Query
+from ragassay.records import Figure, Query
 
 from ..inputs.labels import HIGHEST
-from ..results import Figures
-from ..statistics.clustered import Values
+from ..results import Conversations, Figures
+from ..statistics.clustered import Range, Values
 from ..statistics.resamples import Resamples
 from .query_values import ComparedMeasure
 
@@ -17,12 +18,17 @@ UNANSWERABLE = "unanswerable"
 
 
 def conversations_of(
-    queries: Sequence[Query], measures: Mapping[str, ComparedMeasure], right: Mapping[str, Values], draws: Resamples
+    queries: Sequence[Query],
+    measures: Mapping[str, ComparedMeasure],
+    scales: Mapping[str, Range],
+    right: Mapping[str, Values],
+    draws: Resamples,
 ) -> Conversations | None:
     """None where no query is a turn.
 
-    measures: those on which agents are compared. right: agent to query to its label (0 to 2), by the criterion that
-    tells whether an answer is right; empty where there is none.
+    measures: those on which agents are compared. scales: of those that do not begin at 0, or have no end. right: agent
+    to query to its label (0 to 2), by the criterion that tells whether an answer is right; empty where there is none.
+    A query that an agent was not asked is in none of its rows.
     """
     turns = {query.id: query for query in queries if query.metadata.get("conversation") is not None}
     if not turns:
@@ -36,8 +42,8 @@ def conversations_of(
     return Conversations(
         n_conversations=len(talks),
         n_turns=len(turns),
-        by_turn=_by(numbers, measures, draws),
-        by_move=_by(moves, measures, draws),
+        by_turn=_by(numbers, measures, scales, draws),
+        by_move=_by(moves, measures, scales, draws),
         all_right={agent: _all_right(labels, answerable, draws) for agent, labels in right.items()},
     )
 
@@ -51,14 +57,19 @@ def _unanswerable(query: Query) -> bool:
     return UNANSWERABLE in (query.metadata.get("move"), query.metadata.get("kind"))
 
 
-def _by(groups: Mapping[str, str], measures: Mapping[str, ComparedMeasure], draws: Resamples) -> dict[str, Figures]:
+def _by(
+    groups: Mapping[str, str],
+    measures: Mapping[str, ComparedMeasure],
+    scales: Mapping[str, Range],
+    draws: Resamples,
+) -> dict[str, Figures]:
     """Group to agent to measure to mean."""
     found: dict[str, Figures] = {}
     for group in sorted(set(groups.values()), key=lambda name: (len(name) if name.isdecimal() else 0, name)):
         ids = {id for id, one in groups.items() if one == group}
         figures: Figures = {}
         for name, measure in measures.items():
-            limits = None if measure.width is None else (0.0, measure.width)
+            limits = scales.get(name, (0.0, inf if measure.width is None else measure.width))
             for agent, values in measure.values.items():
                 mine = {id: value for id, value in values.items() if id in ids}
                 if mine:
@@ -68,10 +79,13 @@ def _by(groups: Mapping[str, str], measures: Mapping[str, ComparedMeasure], draw
 
 
 def _all_right(labels: Values, talks: Sequence[Sequence[str]], draws: Resamples) -> Figure:
-    """Of conversations with an answerable turn; one is not known where no turn is wrong and one has no label."""
+    """Of conversations with an answerable turn that the agent was asked.
+
+    One is not known where no turn is wrong and one has no label.
+    """
     found: dict[str, float | None] = {}
-    for ids in filter(None, talks):
-        told = [labels.get(id) for id in ids]
-        wrong = any(label is not None and label < HIGHEST for label in told)
-        found[ids[0]] = 0.0 if wrong else None if None in told else 1.0
+    for ids in talks:
+        if told := {id: labels[id] for id in ids if id in labels}:
+            wrong = any(label is not None and label < HIGHEST for label in told.values())
+            found[next(iter(told))] = 0.0 if wrong else None if None in told.values() else 1.0
     return draws.figure(found, (0.0, 1.0))

@@ -17,12 +17,13 @@ from ragassay.errors import InputError
 from ragassay.evidence import Span, place_of, read_graded
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import first_problem, read_records
-from ragassay.records import Answer, AnswerRun, Figure, Hop, Query, Stepwise, ToolCall
+from ragassay.records import Answer, AnswerRun, Figure, Hop, Query, ToolCall
 from ragassay.text import plain
 
 from ..inputs.findings import Findings
 from ..measures.by_step import Found, Steps, steps_of
 from ..measures.tool_calls import CallValues, call_values, pass_hat
+from ..results import Stepwise
 from ..statistics.clustered import Range, Values
 from ..statistics.resamples import Resamples
 from .query_values import ComparedMeasure
@@ -66,8 +67,8 @@ def _mean(values: Iterable[float | None]) -> float | None:
 class Searched:
     """Agent to query to its steps and to its calls, None where the answer failed; only agents that say them.
 
-    hops: agent to query to the steps as they are recorded. calls_owed: whether a query names calls. runs: agent to
-    query to whether the writes of each run were as asked.
+    hops: agent to query to the steps as they are recorded. runs: agent to query to whether the writes of each run were
+    as asked.
     """
 
     steps: Mapping[str, Mapping[str, Steps | None]] = field(default_factory=dict)
@@ -106,26 +107,25 @@ class Searched:
                 for name, one in self.measures.items()
                 if agent in one.values
             }
-            hops, after = self.hops.get(agent, {}), self._after(agent, draws)
+            hops, steps = self.hops.get(agent, {}), self.steps.get(agent, {})
             found[agent] = Stepwise(
-                means=means | (_cost(hops, self.steps.get(agent, {}), draws) if hops else {}),
-                recall=after(Steps.recall_at),
-                complete=after(lambda one, step: float(one.recall_at(step) == 1)),
+                means=means | (_cost(hops, steps, draws) if hops else {}),
+                recall=_after(steps, Steps.recall_at, draws),
+                complete=_after(steps, lambda one, step: float(one.recall_at(step) == 1), draws),
                 pass_hat=_pass_hat(self.runs.get(agent, {}), draws),
             )
         return found
 
-    def _after(self, agent: str, draws: Resamples) -> Callable[[Callable[[Steps, int], float]], tuple[Figure, ...]]:
-        """What gives the mean of a value after each step; nothing where no query has evidence."""
-        steps = self.steps.get(agent, {})
-        longest = max((len(one.recall) for one in steps.values() if one), default=0)
 
-        def after(value: Callable[[Steps, int], float]) -> tuple[Figure, ...]:
-            rows = ({query: value(one, step) if one else None for query, one in steps.items()} for step in places)
-            return tuple(draws.figure(row, (0.0, 1.0)) for row in rows)
-
-        places = range(1, longest + 1)
-        return after
+def _after(
+    steps: Mapping[str, Steps | None], value: Callable[[Steps, int], float], draws: Resamples
+) -> tuple[Figure, ...]:
+    """The mean of a value after each step; nothing where no query has evidence."""
+    longest = max((len(one.recall) for one in steps.values() if one), default=0)
+    rows = (
+        {query: value(one, step) if one else None for query, one in steps.items()} for step in range(1, longest + 1)
+    )
+    return tuple(draws.figure(row, (0.0, 1.0)) for row in rows)
 
 
 def _cost(hops: Mapping[str, Sequence[Hop]], steps: Mapping[str, Steps | None], draws: Resamples) -> dict[str, Figure]:
@@ -244,8 +244,7 @@ class _Pieces:
     @classmethod
     def of(cls, workspace: Workspace, findings: Findings) -> _Pieces:
         graded = read_graded(workspace.queries, workspace.pages, workspace.passages)
-        labelled = {**{q: _relevant(labels) for q, labels in findings.qrels.items()}}
-        labelled |= {q: _relevant(labels) for q, labels in findings.people.items()}
+        labelled = {query: _relevant(labels) for query, labels in (findings.qrels | findings.people).items()}
         places = {id: place_of(passage) for id, passage in findings.material.passages.items()}
         return cls({query: one.relevant_pieces for query, one in graded.items()}, labelled, places)
 

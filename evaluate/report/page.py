@@ -13,19 +13,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
-from pydantic import ValidationError
+from pydantic import ConfigDict, ValidationError
 
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import digest_file, first_problem, read_json, write_text
 from ragassay.queries import originals
-from ragassay.records import Query, StageUsage
+from ragassay.records import Query, Record, StageUsage
 from ragassay.table import Agent, Cell, Column, Row, Table
 from ragassay.text import one_line
 
 from ..inputs.clusters import writer
 from ..inputs.labels import HIGHEST
-from ..results import PARTS, Comparison, Part, Results, ValiditySaid
+from ..results import Comparison, Part, Results
 from ..screening.screened import ScreenResults
 from .decision import (
     MOST,
@@ -431,6 +431,30 @@ class Line(NamedTuple):
     part: str
     said: str
     warning: bool
+
+
+PARTS = ("leak", "realism", "coverage", "difficulty", "authors", "people")
+"""Of the page, in its order."""
+
+
+class PartSaid(Part):
+    """A part without its figures."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class ValiditySaid(Record):
+    """The parts of `validity.json` without their figures. queries: the digest of the queries that it is of."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    queries: str | None = None
+    leak: PartSaid
+    realism: PartSaid
+    coverage: PartSaid
+    difficulty: PartSaid
+    authors: PartSaid
+    people: PartSaid
 
 
 def read_validity(workspace: Workspace) -> tuple[Line, ...]:

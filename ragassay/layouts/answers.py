@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from ..errors import InputError
 from ..experiment.plugins import classes_in, names_of, plugin, plugins
 from ..text import did_you_mean, listed, plain
-from .cells import TABLES, Row, contexts, exchanges, header_of, read_rows, unpacked, unquoted
+from .cells import TABLES, Row, contexts, exchanges, header_of, read_rows, unpacked
 
 FIELDS = frozenset(
     (
@@ -246,7 +246,7 @@ def read_given(path: Path, layout: str | None = None) -> GivenAnswers:
         raise InputError(f"holds no question; left out: {_counted(left_out)}", file=path)
     fields = {name: found.field_of(name) for name in columns}
     notes = list(found.notes(rows))
-    if table and (n := unquoted(path)):
+    if n := sum(row.n_unquoted for row in rows):
         said = f"an apostrophe that keeps a spreadsheet from running what follows was taken away in {n}"
         notes.append(f"{said} {'cell' if n == 1 else 'cells'}")
     return GivenAnswers(path, found.name, answers, fields, tuple(notes), left_out)

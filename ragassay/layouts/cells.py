@@ -10,6 +10,7 @@ import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from operator import ne
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -36,11 +37,15 @@ _MOST_CELLS = 5_000_000
 
 
 class Row(NamedTuple):
-    """One row: `number` counts from 1; line is that of the file, None in a JSON list."""
+    """One row: `number` counts from 1; line is that of the file, None in a JSON list.
+
+    n_unquoted: in how many cells of a table an apostrophe was taken away.
+    """
 
     number: int
     line: int | None
     fields: Mapping[str, Any]
+    n_unquoted: int = 0
 
     @property
     def place(self) -> str:
@@ -164,12 +169,9 @@ def table_rows(path: Path) -> Iterator[Row]:
         for name, places in twice.items():
             if len({cells[place] for place in places}) > 1:
                 raise InputError(f"has two columns '{plain(name)}'", file=path, line=first)
-        yield Row(number, line, dict(zip(header, map(csv_text, cells), strict=True)))
-
-
-def unquoted(path: Path) -> int:
-    """In how many cells of a table an apostrophe was taken away."""
-    return sum(csv_text(cell) != cell for _, cells in _cells(path) for cell in cells)
+        kept = [csv_text(cell) for cell in cells]
+        n_unquoted = sum(map(ne, kept, cells))
+        yield Row(number, line, dict(zip(header, kept, strict=True)), n_unquoted)
 
 
 def _cells(path: Path) -> Iterator[tuple[int, list[str]]]:

@@ -102,12 +102,12 @@ def with_labels(items: Sequence[Item], qrels: Path) -> list[Item]:
 
 
 def _field_of(rows: Sequence[Row], names: Sequence[str]) -> str | None:
-    there = {key for _, _, value in rows for key in value}
+    there = {key for row in rows for key in row.fields}
     return next((name for name in names if name in there), None)
 
 
 def _item(row: Row, text: str, id_field: str | None, path: Path) -> Item:
-    number, line, value = row
+    number, line, value, _ = row
     asked = value.get(text)
     if asked is not None and not isinstance(asked, str):
         problem = f"{row.place}'{text}' is not a text (conversations are not taken)"
@@ -129,7 +129,7 @@ def _answer(value: Mapping[str, Any], metadata: Mapping[str, Any], text: str) ->
 
 
 def _evidence(row: Row, path: Path) -> tuple[Piece, ...]:
-    number, line, value = row
+    number, line, value, _ = row
     metadata = value.get("metadata")
     ours = metadata.get("evidence") if isinstance(metadata, dict) else None
     found = ours if ours is not None else next((value[name] for name in EVIDENCE if value.get(name)), None)
@@ -168,7 +168,7 @@ def write_accepted(path: Path, sheet: Path, out: Path) -> tuple[int, int]:
 
 def _accepted(items: Sequence[Item], sheet: Path) -> list[Item]:
     found: dict[int, bool] = {}
-    for _, line, cells in table_rows(sheet):
+    for _, line, cells, _ in table_rows(sheet):
         missing = next((name for name in ("id", "row", "verdict") if name not in cells), None)
         if missing:
             raise InputError(f"has no column {missing}", file=sheet, remedy="give the sheet that check --out wrote")

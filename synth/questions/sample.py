@@ -42,6 +42,7 @@ class Sections:
         self.sections = sections
         self._counts = [Counter(terms(section.text)) for section in sections]
         self._holders: defaultdict[str, list[int]] = defaultdict(list)
+        self._lengths = [counts.total() for counts in self._counts]
         for index, counts in enumerate(self._counts):
             for term in counts:
                 self._holders[term].append(index)
@@ -64,10 +65,10 @@ class Sections:
         The scores are those of rank-bm25's BM25Okapi to the last bit, as recorded requests have these sections.
         """
         scores: defaultdict[int, float] = defaultdict(float)
-        mean = sum(counts.total() for counts in self._counts) / len(self._counts)
+        mean = sum(self._lengths) / len(self._lengths)
         for term in terms(text):
             for index in self._holders.get(term, ()):
-                count, length = self._counts[index][term], self._counts[index].total()
+                count, length = self._counts[index][term], self._lengths[index]
                 scores[index] += self._idf[term] * (count * (K1 + 1) / (count + K1 * (1 - B + B * length / mean)))
         best = sorted(scores, key=lambda index: (-scores[index], index))
         return tuple(self.sections[index] for index in best if self.sections[index] != without)[:n]

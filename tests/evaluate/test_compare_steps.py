@@ -7,35 +7,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.results_folder import answer, results_folder
+from support.results_folder import TWO_SYSTEMS, answer, results_folder
 
 from ragassay.errors import InputError
 from ragassay.evaluate.compare import compare
+from ragassay.evaluate.figures.conversations import conversations_of
 from ragassay.evaluate.figures.values import read_values
 from ragassay.evaluate.report.page import report
+from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.files import read_json, write_records
 from ragassay.records import AnswerRun, Hop, Judgment, Passage, Query, ToolCall, Usage
 
-TOML = """
-[questions]
-source = "own"
-[answer]
-model = "openai:m"
-agents = []
-[judge]
-model = "openai:m"
+TOML = TWO_SYSTEMS.format(
+    one="agentic",
+    other="single",
+    more="""
 criteria = ["accuracy"]
 [compare]
 writes = ["book*"]
-[[agent]]
-name = "agentic"
-kind = "file"
-path = "agentic.jsonl"
-[[agent]]
-name = "single"
-kind = "file"
-path = "single.jsonl"
-"""
+""",
+)
 BOOK = {"name": "book_seat", "arguments": {"row": 1}}
 QUERIES = [Query(_id=f"q{i}", text=f"What is {i}?", metadata={"expected_calls": [BOOK]}) for i in range(8)]
 USED = Usage(input_tokens=300, output_tokens=200)
@@ -155,7 +146,19 @@ def test_conversations_by_turn_by_move_and_whole(tmp_path: Path):
     first, second = (talks["by_turn"][turn]["agentic"]["accuracy"] for turn in ("1", "2"))
     assert (first["value"], first["n"], second["value"], second["n"], second["n_failed"]) == (1.75, 4, 2.0, 3, 1)
     assert talks["by_move"]["follow-up"]["agentic"]["accuracy"] == second
+    lost = talks["by_turn"]["1"]["agentic"]["evidence_lost"]
+    assert lost["value"] == 0.5 and lost["ci_low"] < 0, "its scale goes from -1 to 1"
     assert "8 queries are turns of 4 conversations" in page and "All turns right" in page
+
+
+def test_a_conversation_that_an_agent_was_not_asked_is_not_its_failure():
+    queries = [Query(_id=f"q{i}", text="Why?", metadata={"conversation": i // 2}) for i in range(4)]
+    labels = {"a": {"q0": 2.0, "q1": 2.0}, "b": {"q0": 2.0, "q1": None, "q2": 1.0, "q3": 2.0}}
+    found = conversations_of(queries, {}, {}, labels, resamples([query.id for query in queries], 100, 1))
+    assert found and {a: (one.value, one.n, one.n_failed) for a, one in found.all_right.items()} == {
+        "a": (1.0, 1, 0),
+        "b": (0.0, 1, 1),
+    }
 
 
 def test_calls_that_are_none_are_refused(tmp_path: Path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import pytest
-from support.results_folder import answer, assessment, results_folder
+from support.results_folder import TWO_SYSTEMS, answer, assessment, results_folder
 
 from ragassay.evaluate.compare import compare
 from ragassay.evaluate.report.page import report
@@ -13,26 +13,11 @@ from ragassay.files import read_json
 from ragassay.records import Passage, Query
 
 TOML = """
-[questions]
-source = "own"
-[answer]
-model = "openai:m"
-agents = []
-[judge]
-model = "openai:m"
 [evaluate]
 judges = ["own:Toxicity"]
 {more}
 [evaluate.thresholds]
 toxicity = 0.3
-[[agent]]
-name = "clean"
-kind = "file"
-path = "clean.jsonl"
-[[agent]]
-name = "rude"
-kind = "file"
-path = "rude.jsonl"
 """
 OWN = """
 from ragassay.evaluate.judging.engine.evaluator import Criterion, Evaluator
@@ -70,7 +55,7 @@ def compared(tmp_path, more="", n=8):
     rows += [assessment(q.id, "rude", "toxicity", 0.9 - 0.01 * (i % 3)) for i, q in enumerate(QUERIES[:n])]
     workspace = results_folder(
         tmp_path,
-        TOML.format(more=more),
+        TWO_SYSTEMS.format(one="clean", other="rude", more=TOML.format(more=more)),
         queries=QUERIES,
         passages=[Passage(_id="p1", text="…")],
         answers=[

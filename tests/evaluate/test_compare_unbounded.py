@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.made_up_results.page import Page
-from support.results_folder import answer, assessment, results_folder
+from support.results_folder import TWO_SYSTEMS, answer, assessment, results_folder
 from support.workbench import browsing
 
 from ragassay.evaluate.compare import compare
@@ -18,25 +18,14 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_json
 from ragassay.records import Passage, Query
 
-TOML = """
-[questions]
-source = "own"
-[answer]
-model = "openai:m"
-agents = []
-[judge]
-model = "openai:m"
+TOML = TWO_SYSTEMS.format(
+    one="fluent",
+    other="garbled",
+    more="""
 [evaluate]
 judges = ["perplexity"]
-[[agent]]
-name = "fluent"
-kind = "file"
-path = "fluent.jsonl"
-[[agent]]
-name = "garbled"
-kind = "file"
-path = "garbled.jsonl"
-"""
+""",
+)
 QUERIES = [Query(_id=f"q{i}", text=f"What is {i}?") for i in range(12)]
 AGENTS = ("fluent", "garbled")
 

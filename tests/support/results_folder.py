@@ -34,6 +34,27 @@ def experiment(model: str = "openai:m", **tables: Any) -> Experiment:
     return Experiment.model_validate(settings)
 
 
+TWO_SYSTEMS = """
+[questions]
+source = "own"
+[answer]
+model = "openai:m"
+agents = []
+[judge]
+model = "openai:m"
+{more}
+[[agent]]
+name = "{one}"
+kind = "file"
+path = "{one}.jsonl"
+[[agent]]
+name = "{other}"
+kind = "file"
+path = "{other}.jsonl"
+"""
+"""An experiment of two systems of the user's, which are files; `more` comes below [judge]."""
+
+
 def results_folder(root: Path, settings: Experiment | str, **files: Any) -> Workspace:
     """`root/corpus` and `root/results` with these files (see `write`).
 

@@ -1,8 +1,5 @@
 """Haystack: pipelines, as they come, answer and rank; a text stands for the model's reply."""
 
-from pathlib import Path
-from typing import Any
-
 MODULE = """
 from haystack import Document, Pipeline, component
 from haystack.components.builders import AnswerBuilder
@@ -34,23 +31,6 @@ WANTED = {
     "retriever as agent": ["Call sei() to set.", ["d2", "d1"]],
     "pipeline as agent": ["So: Where to set sei?", ["d2", "d1"]],
 }
+ASKED = "Where to set sei?"
 
-
-def agent(folder: Path) -> list[Any]:
-    from ragassay.retrieval.agents.worker import answer_of, load_system, ranking_of
-
-    (folder / "objects_haystack.py").write_text(MODULE)
-    found = {}
-    for told in WANTED:
-        name, kind = told.split(" as ")
-        system, _ = load_system("mine", f"objects_haystack:{name}", folder, kind)  # type: ignore[arg-type]
-        if kind == "agent":
-            answer = answer_of(system, "Where to set sei?", "mine")
-            found[told] = [answer["answer"] or answer["error"], list(answer["passages"])]
-        else:
-            ranked = ranking_of(system, "Where to set sei?", 5)
-            found[told] = [list(pair) for pair in ranked.get("ranking", [[ranked.get("error")]])]
-    return [WANTED, found]
-
-
-CHECKS = ("agent",)
+CHECKS = ("objects",)

@@ -1,8 +1,5 @@
 """LlamaIndex: a retriever and a query engine, as they come, answer and rank."""
 
-from pathlib import Path
-from typing import Any
-
 MODULE = """
 from llama_index.core.llms import MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
@@ -25,23 +22,6 @@ WANTED = {
     "retriever as agent": ["Call sei().", ["d2", "d1"]],
     "engine as agent": ["text text text text", ["d2", "d1"]],
 }
+ASKED = "How?"
 
-
-def agent(folder: Path) -> list[Any]:
-    from ragassay.retrieval.agents.worker import answer_of, load_system, ranking_of
-
-    (folder / "objects_llama_index.py").write_text(MODULE)
-    found = {}
-    for told in WANTED:
-        name, kind = told.split(" as ")
-        system, _ = load_system("mine", f"objects_llama_index:{name}", folder, kind)  # type: ignore[arg-type]
-        if kind == "agent":
-            answer = answer_of(system, "How?", "mine")
-            found[told] = [answer["answer"] or answer["error"], list(answer["passages"])]
-        else:
-            ranked = ranking_of(system, "How?", 5)
-            found[told] = [list(pair) for pair in ranked.get("ranking", [[ranked.get("error")]])]
-    return [WANTED, found]
-
-
-CHECKS = ("agent",)
+CHECKS = ("objects",)

@@ -46,15 +46,23 @@ class Format(ABC):
 
     def read(self, sources: Sequence[Path]) -> Collection:
         """The collection of files or folders. Raises InputError."""
-        suffixes = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", LOG)
+        return read_files(sources, self.layouts)
 
-        def has_files(folder: Path) -> bool:
-            return any(path.suffix.lower() in suffixes for path in folder.iterdir())
 
-        inner = [path for one in sources if one.is_dir() for path in sorted(one.iterdir()) if path.is_dir()]
-        here = [one for one in sources if not one.is_dir() or has_files(one)]
-        files = in_folders([*here, *filter(has_files, inner)] or sources, suffixes)
-        return read_answer_files(files, *self.layouts)
+def read_files(sources: Sequence[Path], layouts: Sequence[str] = ()) -> Collection:
+    """The collection of files of answers, in one of the layouts; those in folders, and in their folders, too.
+
+    Raises InputError.
+    """
+    suffixes = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", LOG)
+
+    def has_files(folder: Path) -> bool:
+        return any(path.suffix.lower() in suffixes for path in folder.iterdir())
+
+    inner = [path for one in sources if one.is_dir() for path in sorted(one.iterdir()) if path.is_dir()]
+    here = [one for one in sources if not one.is_dir() or has_files(one)]
+    files = in_folders([*here, *filter(has_files, inner)] or sources, suffixes)
+    return read_answer_files(files, *layouts)
 
 
 @cache
@@ -77,20 +85,11 @@ def sources() -> list[str]:
     return list(dict.fromkeys([*(name for name, one in formats().items() if one.source is None), *layouts()]))
 
 
-def source_named(name: str) -> Format:
-    """What reads it: a format, or answers in the layout of this name. Raises InputError where there is none."""
-    return _Rows(name) if name in layouts() and name not in formats() else format_named(name)
-
-
-class _Rows(Format):
-    """Files of answers in one layout, which nothing is written to."""
-
-    def __init__(self, layout: str) -> None:
-        self.layouts = (layout,)  # type: ignore[misc]
-
-    def write(self, collection: Collection, folder: Path) -> None:
-        """Is not asked for."""
-        raise NotImplementedError
+def read_named(name: str, sources: Sequence[Path]) -> Collection:
+    """What the sources hold in a format, or as answers in a layout, of this name. Raises InputError."""
+    if name in layouts() and name not in formats():
+        return read_files(sources, (name,))
+    return format_named(name).read(sources)
 
 
 def in_folders(sources: Sequence[Path], suffixes: Sequence[str]) -> list[Path]:

@@ -274,4 +274,4 @@ def test_a_function_that_is_handed_the_last_turn_alone_is_named(tmp_path: Path, 
     (folder / "queries.jsonl").write_text(json.dumps(turn) + "\n")
     main(["plan", str(folder)])
     said = " ".join(capsys.readouterr().out.split())
-    assert "1 queries are turns: a takes no parameter `history`, and so the last turn alone" in said
+    assert "1 query is a turn: a takes no parameter `history`, and so the last turn alone" in said

@@ -21,9 +21,9 @@ from support.validity_corpus import make_validity_corpus
 
 from ragassay.cli import main
 from ragassay.errors import InputError
-from ragassay.evaluate.report.page import by_question, kinds_line, read_results, read_validity, render, report
+from ragassay.evaluate.report.page import PARTS, by_question, kinds_line, read_results, read_validity, render, report
 from ragassay.evaluate.report.queries import Evidence, read_evidence
-from ragassay.evaluate.results import PARTS, Results
+from ragassay.evaluate.results import Results
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import digest_file, read_json, read_records, write_json, write_records

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.results_folder import answer, assessment, results_folder
+from support.results_folder import TWO_SYSTEMS, answer, assessment, results_folder
 from support.workbench import browsing
 
 from ragassay.evaluate.compare import compare
@@ -15,25 +15,14 @@ from ragassay.evaluate.report.page import read_results
 from ragassay.experiment.workspace import Workspace
 from ragassay.records import Passage, Query
 
-TOML = """
-[questions]
-source = "own"
-[answer]
-model = "openai:m"
-agents = []
-[judge]
-model = "openai:m"
+TOML = TWO_SYSTEMS.format(
+    one="clean",
+    other="rude",
+    more="""
 [evaluate]
 judges = ["endless:Surprise", "looping"]
-[[agent]]
-name = "clean"
-kind = "file"
-path = "clean.jsonl"
-[[agent]]
-name = "rude"
-kind = "file"
-path = "rude.jsonl"
-"""
+""",
+)
 OWN = """
 from math import inf
 from ragassay.evaluate.judging.engine.evaluator import Criterion, Evaluator
