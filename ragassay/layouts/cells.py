@@ -338,12 +338,13 @@ def said(value: Any) -> str:
 
 
 def asked(value: Any) -> str:
-    """The same of a question; of a conversation with what was said before it (`Asked`), without a system's message."""
-    text, told = said(value), unpacked(value)
+    """The same of a question: of messages with roles the last of a person's, with what was said before it (`Asked`)."""
+    told = unpacked(value)
     messages = told.get("messages") if isinstance(told, Mapping) else told
     if not isinstance(messages, list) or not all(isinstance(one, Mapping) and "role" in one for one in messages):
-        return text
-    before = [(_role(one), _said(one, 0)) for one in messages[:-1]]
+        return said(value)
+    last = max((place for place, one in enumerate(messages) if _role(one) == "user"), default=len(messages) - 1)
+    text, before = said(messages[last : last + 1]), [(_role(one), _said(one, 0)) for one in messages[:last]]
     turns = tuple(Turn(role=role, text=words) for role, words in before if role and words)
     return Asked(text, turns) if turns else text
 

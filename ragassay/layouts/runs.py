@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from ..errors import InputError
 from ..text import plain
 from .answers import Column, Columns, Given, Layout, turns_of
-from .cells import PROMPTFOO, Row, contexts, first_of, number, said, text, unpacked
+from .cells import PROMPTFOO, Row, asked, contexts, first_of, number, said, text, unpacked
 from .questions import heading_of
 from .tables import DeepEval
 from .traces import OUR_ID, at, runs_apart
@@ -84,13 +84,13 @@ def _promptfoo(row: Mapping[str, Any], prompts: dict[str, list[Any]]) -> dict[st
 def _of_vars(given: Mapping[str, Any]) -> dict[str, Any]:
     """Question and expected answer. Raises ValueError where no variable is known for a question."""
     names = [name for name in given if name not in _CONTEXTS]
-    asked = heading_of("question", names) or (names[0] if len(names) == 1 else None)
-    if asked is None:
+    question = heading_of("question", names) or (names[0] if len(names) == 1 else None)
+    if question is None:
         raise ValueError(
             f"has the variables {', '.join(map(plain, given)) or 'nothing'}, none of which is called question"
         )
-    expected = heading_of("answer", [name for name in names if name != asked])
-    return {"query": _as_text(given[asked]), "expected_response": given[expected] if expected else None}
+    expected = heading_of("answer", [name for name in names if name != question])
+    return {"query": _as_text(given[question]), "expected_response": given[expected] if expected else None}
 
 
 def _agent(provider: Any, prompt: Any, prompts: dict[str, list[Any]]) -> str:
@@ -161,12 +161,12 @@ _TARGETS = "targets of a sample besides its first"
 
 
 def _inspect(row: Mapping[str, Any]) -> dict[str, Any]:
-    asked, targets = row.get("input"), row.get("target")
-    if isinstance(asked, list):
-        asked = next((one for one in reversed(asked) if at(one, "role") == "user"), None)
+    question, targets = row.get("input"), row.get("target")
     told = dict(_object(unpacked(row.get("metadata"))))
     targets = [one for one in (targets if isinstance(targets, list) else [targets]) if one not in (None, "")]
-    fields: dict[str, Any] = {"query_id": told.pop(OUR_ID, None) or row.get("id"), "query": _as_text(asked)}
+    fields: dict[str, Any] = {"query_id": told.pop(OUR_ID, None) or row.get("id"), "query": _as_text(question)}
+    if isinstance(question, list):
+        fields["query"] = asked(question)
     fields |= {"expected_response": targets[0] if targets else None, _TARGETS: max(len(targets) - 1, 0)}
     fields["query_id"] = None if fields["query_id"] in (None, "") else str(fields["query_id"])
     if "epoch" in row and (found := first_of(told, _CONTEXTS)) is not None:

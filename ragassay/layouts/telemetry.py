@@ -121,11 +121,10 @@ def _first(values: Iterable[Any]) -> Any:
 
 
 def _messages(gen_ai: Mapping[str, Any], side: str) -> Any:
-    """The messages; of those that came in all up to the last that a person wrote."""
+    """The messages; none that came in where no person wrote one of them."""
     found = unpacked(at(gen_ai, side, "messages"))
-    if side == "input" and isinstance(found, list):
-        last = max((place for place, one in enumerate(found) if at(one, "role") == "user"), default=-1)
-        return found[: last + 1] or None
+    if side == "input" and isinstance(found, list) and not any(at(one, "role") == "user" for one in found):
+        return None
     return found
 
 

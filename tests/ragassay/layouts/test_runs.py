@@ -80,6 +80,9 @@ def test_inspect_s_log_is_read_sample_by_sample_and_epoch_by_epoch(tmp_path: Pat
         **{"query_id": "b", "query": "And why?", "expected_response": "x", "agent": "demo-m/1", "error": "down"}
     }
     assert told == [f"{tmp_path}/log.json: left out: targets of a sample besides its first (1)"]
+    talk = [{"role": "user", "content": "How?"}, {"role": "assistant", "content": "So."}, *asked[1:]]
+    _, (turn,), _ = of(tmp_path / "talk.json", log | {"samples": [sample("c", input=talk)]})
+    assert turn["query"].whole == "How?\nSo.\nAnd why?"
     monkeypatch.setitem(__import__("sys").modules, "inspect_ai.log", None)
     with pytest.raises(InputError, match=r'a log of Inspect \(.eval\) needs the extra .*"ragassay\[inspect\]"'):
         read_given(tmp_path / "log.eval")
