@@ -22,7 +22,7 @@ from itertools import chain
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound=Record)
 
-LAYOUT = 8
+LAYOUT = 9
 """Counts up when the tables, or what is counted in them, change, so that an index of before is made anew."""
 
 SCHEMA = Path(__file__).with_name("schema.sql")
@@ -215,14 +215,9 @@ def _query(
 ) -> tuple[object, ...]:
     given = (query.metadata.get(name) for name in ("doc", "section", "kind", "role"))
     doc, section, kind, role = (value if isinstance(value, str) and value else None for value in given)
-    told = (doc, section, writer(query), kind, role, len(query.text.split()), json.dumps(_before(query)))
-    return (place, query.id, query.text, *told, flips.get(query.id, 0), failed.get(query.id, 0))
-
-
-def _before(query: Query) -> dict[str, Any]:
-    """Its metadata, and what was said before it."""
-    said = "\n".join(f"{turn.role}: {turn.text}" for turn in query.history)
-    return {**({"said_before": said} if said else {}), **query.metadata}
+    told = (doc, section, writer(query), kind, role, len(query.text.split()), json.dumps(query.metadata))
+    history = json.dumps([turn.dump() for turn in query.history])
+    return (place, query.id, query.text, *told, history, flips.get(query.id, 0), failed.get(query.id, 0))
 
 
 def _steps(row: Answer) -> list[str]:

@@ -78,6 +78,10 @@ class Measure:
         return None if self.limits is None else self.high - self.low
 
 
+_JSON = ("metadata", "history")
+"""Columns of a query that are JSON."""
+
+
 class Index:
     """A reader of one index file. Connections are one a thread, read-only."""
 
@@ -184,7 +188,7 @@ class Index:
         """The rows of these queries, in the order given."""
         marks = ", ".join("?" * len(places))
         rows = self.rows(f"SELECT * FROM queries WHERE place IN ({marks})", list(places))  # noqa: S608
-        there = {row["place"]: dict(row) | {"metadata": json.loads(row["metadata"])} for row in rows}
+        there = {row["place"]: dict(row) | {name: json.loads(row[name]) for name in _JSON} for row in rows}
         return [there[place] for place in places if place in there]
 
     def place_of(self, query_id: str) -> int | None:

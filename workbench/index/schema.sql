@@ -2,7 +2,7 @@ CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE agents (place INTEGER PRIMARY KEY, name TEXT UNIQUE);
 CREATE TABLE queries (
   place INTEGER PRIMARY KEY, id TEXT UNIQUE, text TEXT, doc TEXT, section TEXT, model TEXT, kind TEXT, role TEXT,
-  words INTEGER, metadata TEXT, flips INTEGER, failed INTEGER, cluster TEXT
+  words INTEGER, metadata TEXT, history TEXT, flips INTEGER, failed INTEGER, cluster TEXT
 );
 CREATE TABLE answers (
   query INTEGER, agent INTEGER, text TEXT, error TEXT, passages TEXT, queries TEXT, input_tokens INTEGER,

@@ -156,7 +156,7 @@ def calls_of(workspace: Workspace, index: Index, place: int, cache: ReplyCache, 
 
 def _material(workspace: Workspace, index: Index, place: int) -> Material:
     (row,) = index.queries([place])
-    query = Query(id=row["id"], text=row["text"], metadata=row["metadata"])
+    query = Query(id=row["id"], text=row["text"], metadata=row["metadata"], history=row["history"])
     given = {one["name"]: one for one in index.answers(place)}
     out = {name for name, asked in index.asked.items() if not asked[place]}
     labels = [one["subject"] for one in index.labels(place) if one["of"] == "passage"]

@@ -411,6 +411,7 @@ def show(request: Request) -> Response:
         "row": row_of(query, (), "", measure, None if measure is None else values_of(index, measure.name)),
         "measure": measure,
         "metadata": _told(query["metadata"]),
+        "history": query["history"],
         "evidence": evidence,
         "made_from": _made_from(library, bench, query),
         "question": marked(query["text"], listing.words),

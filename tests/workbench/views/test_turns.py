@@ -32,8 +32,11 @@ def test_what_was_said_before_and_each_step_stand_on_the_page(tmp_path: Path):
         games=[],
     )
     compare(workspace)
+    shown = workspace.results.name
     with browsing(workspace) as client:
-        page = client.get(f"/{workspace.results.name}/queries/t").text
-        assert "user: US &lt;b&gt;tax&lt;/b&gt; credit?" in page and "assistant: Up to $2,000." in page
+        page = client.get(f"/{shown}/queries/t").text
+        assert "US &lt;b&gt;tax&lt;/b&gt; credit?" in page and "Up to $2,000." in page
         assert "step 1: canada tax → p1" in page and "step 2: canada child → timed out" in page
-        assert "Said before" not in client.get(f"/{workspace.results.name}/queries/q").text
+        assert "Said before" not in client.get(f"/{shown}/queries/q").text
+        asked = client.get(f"/{shown}/calls/t", params={"of": "answer"}).text
+        assert "&lt;turn role=&#34;user&#34;&gt;" in asked, "the prompt is made again with what was said before"
