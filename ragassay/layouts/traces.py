@@ -53,12 +53,13 @@ class Span:
 def answers_of(spans: Iterable[Span], path: Path, *, partial: bool = False) -> list[Given]:
     """An answer for each trace, in the order of their first spans.
 
-    Each retriever that another one does not hold is a step, those that overlap are one; the passages of the last are
-    what the answer was given. Steps are told where some trace has several. Tokens of models are added up. Where the
-    root has no input, as that of a web server, what it holds is asked for it. What is no question, such as a trace of
-    indexing, is left out and counted; so are traces without a root of their own where partial, as what was cut off may
-    have. Traces of one session are turns of a conversation: what those before said is the history of each that brings
-    none of its own. Raises InputError with the line for a trace without a root, and with what cannot be read.
+    Each retriever that another one does not hold is a step, those that overlap are one; the passages of the last that
+    did not fail are what the answer was given. Steps are told where some trace has several. Tokens of models are added
+    up. Where the root has no input, as that of a web server, what it holds is asked for it. What is no question, such
+    as a trace of indexing, is left out and counted; so are traces without a root of their own where partial, as what
+    was cut off may have. Traces of one session are turns of a conversation: what those before said is the history of
+    each that brings none of its own. Raises InputError with the line for a trace without a root, and with what cannot
+    be read.
     """
     traces: dict[str, list[Span]] = {}
     for span in spans:
@@ -87,7 +88,7 @@ def _with_history(answers: Sequence[tuple[Sequence[Span], Given]]) -> list[Given
                 question = Asked(question, tuple(history))
             metadata = {"conversation": session, "turn": number, **fields.get("metadata", {})}
             made[place] = replace(made[place], fields={**fields, "query": question, "metadata": metadata})
-            history.append(Turn(role="user", text=question))
+            history.append(Turn(role="user", text=str(question)))
             if fields.get("answer"):
                 history.append(Turn(role="assistant", text=fields["answer"], by="model"))
     return made
@@ -138,12 +139,14 @@ def _answer(trace: Sequence[Span], path: Path, partial: bool) -> Given:
         fields["answer"] = _read("output", root, said, root.outputs, path)
     else:
         fields["error"] = root.error or "the trace has no output"
-    searches = [span for span in trace if span.kind == "RETRIEVER" and span.documents is not None]
+    searches = [span for span in trace if span.kind == "RETRIEVER" and (span.documents is not None or span.error)]
     outer = [span for span in searches if not any(above in searches for above in _above(span, by_id))]
     if outer:
-        steps = _steps(sorted(outer, key=lambda one: one.begun))
-        fields |= _read("documents", steps[-1][-1], _passages, steps[-1][-1].documents, path)
-        fields["hops"] = [_hop(step, path) for step in steps]
+        hops = fields["hops"] = [_hop(step, path) for step in _steps(sorted(outer, key=lambda one: one.begun))]
+        if found := [hop for hop in hops if "error" not in hop]:
+            fields |= {
+                name: found[-1][name] for name in ("passages", "contexts") if found[-1][name] or name == "contexts"
+            }
     if root.seconds is not None:
         fields["latency_s"] = root.seconds
     if used := _usage(trace):
@@ -169,7 +172,7 @@ def _hop(step: Sequence[Span], path: Path) -> dict[str, Any]:
     seconds = [one.seconds for one in step if one.seconds is not None]
     told = {
         "query": " | ".join(dict.fromkeys(asked_for)),
-        "error": step[0].error,
+        "error": step[0].error if all(one.error for one in step) else None,
         "latency_s": max(seconds, default=None),
     }
     passages = [name for one in found for name in one.get("passages", ())]
@@ -266,13 +269,9 @@ def _number(value: Any) -> int | float | None:
         found = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else nan
     except (ValueError, OverflowError):
         return None
-    return (
-        None
-        if not isfinite(found)
-        else int(found)
-        if found.is_integer() and not isinstance(value, int)
-        else (value if isinstance(value, int) else found)
-    )
+    if not isfinite(found):
+        return None
+    return value if isinstance(value, int) else int(found) if found.is_integer() else found
 
 
 DEEPEST = 12

@@ -128,7 +128,7 @@ def frame_row(kind: str, id: str, parent: str | None, at: int, **more):
 FRAME = [
     frame_row("RETRIEVER", "2", "1", 1795726459193, retrieval=DOCUMENTS),
     frame_row("RETRIEVER", "3", "2", 1795726459194, retrieval=[{"document.content": "Inner."}]),
-    frame_row("RETRIEVER", "0", "1", 1795726459100, retrieval=[{"document.content": "Earlier."}]),
+    frame_row("RETRIEVER", "0", "1", 1795726458600, retrieval=[{"document.content": "Earlier."}]),
     frame_row("LLM", "4", "1", 1795726459300, llm=7.0),
     frame_row("CHAIN", "1", None, 1795726459090, input="How?", output="By sei()."),
 ]
@@ -159,8 +159,9 @@ def test_phoenix_data_frame_is_read_as_pandas_writes_it(tmp_path: Path, name: st
             )
     _, (answer,), told = of(path)
     found = [{"text": 'Call "sei()".', "id": "p1"}, {"text": "It's so, [x]."}]
-    if name == "a.csv":  # there all begin at once, so that the last in the file counts
-        found = [{"text": "Earlier."}]
+    assert len(answer.pop("hops", [])) == (2 if name == "a.jsonl" else 0)
+    if name == "a.csv":  # there all begin at once, and are one step
+        found.append({"text": "Earlier."})
     assert answer == {
         "query": "How?",
         "answer": "By sei().",
@@ -228,3 +229,19 @@ def test_traces_of_a_session_are_turns_of_a_conversation(tmp_path: Path):
     assert main(["import", str(path), "--from", "otlp", "--out", str(tmp_path / "made")]) == 0
     rows = [json.loads(line) for line in (tmp_path / "made" / "queries.jsonl").read_text().splitlines()]
     assert [turn["text"] for row in rows for turn in row.get("history", ())].count("Up to $2,000.") == 1
+
+
+def test_a_search_that_failed_is_a_step_without_passages(tmp_path: Path):
+    failed = {"openinference.span.kind": "RETRIEVER", "input.value": "tax"}
+    found = {**failed, "input.value": "tax credit", "retrieval.documents.0.document.content": "Up to $2,000."}
+    spans = [
+        span("t", "c", "", 1, **{"input.value": "How much?", "output.value": "So."}),
+        {**span("t", "r1", "c", 2, **failed), "status": {"code": 2, "message": "timed out"}},
+        span("t", "r2", "c", 4, **found),
+    ]
+    _, (answer,), _ = of(lines(tmp_path / "a.jsonl", request("shop", *spans)))
+    assert answer["hops"] == [
+        {"query": "tax", "error": "timed out", "latency_s": 1.0, "passages": [], "contexts": []},
+        {"query": "tax credit", "latency_s": 1.0, "passages": [], "contexts": [{"text": "Up to $2,000."}]},
+    ]
+    assert answer["contexts"] == [{"text": "Up to $2,000."}]
