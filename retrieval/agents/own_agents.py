@@ -169,9 +169,12 @@ def source_problem(callable_name: str, folder: Path, n_given: Literal[1, 2] = 1)
 
 
 def hears_nothing(callable_name: str, folder: Path) -> bool:
-    """Whether "module:name" in `folder` is a function that takes no `history`, as far as its source tells."""
+    """Whether "module:name" in `folder` is a function that can take part (`source_problem`) and takes no `history`.
+
+    False where that is not known from its source.
+    """
     module, _, name = callable_name.partition(":")
-    if (path := _source(module, folder)) is None:
+    if (path := _source(module, folder)) is None or source_problem(callable_name, folder) is not None:
         return False
     functions = [node for node in ast.parse(read_text(path)).body if isinstance(node, Function) and node.name == name]
     given = functions[-1].args if functions else None

@@ -275,3 +275,6 @@ def test_a_function_that_is_handed_the_last_turn_alone_is_named(tmp_path: Path, 
     main(["plan", str(folder)])
     said = " ".join(capsys.readouterr().out.split())
     assert "1 query is a turn: a takes no parameter `history`, and so the last turn alone" in said
+    (folder / "ours.py").write_text("def a(q:\n")
+    main(["plan", str(folder)])
+    assert "ours.py is not Python" in "".join(capsys.readouterr())
