@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+import threading
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.json_lines import write_lines
-from support.loopback.behaviours import reply
-from support.loopback.server import ScriptedServer
+from support.loopback.behaviours import Behaviour, reply
+from support.loopback.openai_server import CHAT_PATH, completion
+from support.loopback.server import Received, ScriptedServer
 
 from ragassay.cli import main
 from ragassay.files import read_records
+from ragassay.models.endpoint import Endpoint
 from ragassay.records import Assessment
 
 PASSAGES = [
@@ -85,6 +89,34 @@ class Bench:
         model = ["--model", "openai:judge", "--base-url", self.server.base_url]
         self.status = main(["judge", *options, *model, "--with", names, "--out", str(out), *more])
         return read_records(out, Assessment) if out.exists() else []
+
+
+class AtHand:
+    """Answers as ScriptedServer does, in place of the provider's client: nothing goes over a socket."""
+
+    base_url = "http://127.0.0.1:9/v1"
+
+    def __init__(self, script: Callable[[int, dict[str, Any]], Behaviour]) -> None:
+        self.script = script
+        self.requests: list[Received] = []
+        self._lock = threading.Lock()
+
+    def completion(self, messages: Iterable[tuple[str, str]], options: dict[str, Any]) -> dict[str, Any]:
+        body = {"messages": [{"role": role, "content": content} for role, content in messages]}
+        body |= {name: value for name, value in options.items() if name != "extra_body"} | options.get("extra_body", {})
+        with self._lock:
+            number = len(self.requests)
+            self.requests.append(Received(number, CHAT_PATH, {}, body))
+        return completion(self.script(number, body), body)
+
+
+@pytest.fixture
+def bench_at_hand(tmp_path, monkeypatch):
+    """The same without HTTP, for tests of what is asked and what is made of the replies."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key-000")
+    server = AtHand(lambda number, body: reply(kind_reply(body)))
+    monkeypatch.setattr(Endpoint, "chat", lambda endpoint: server)
+    return Bench(tmp_path, server)
 
 
 @pytest.fixture

@@ -97,10 +97,10 @@ def workspace(tmp_path, answers, *, queries=("q1", "q2"), base_url=None, **judge
     )
 
 
-def all_answers():
+def all_answers(queries=("q1", "q2")):
     return [
         answer(query, agent, f"{text} ({query})", *passages)
-        for query in ("q1", "q2")
+        for query in queries
         for agent, text, passages in (
             ("bm25-rag", "It is in util/delay.h.", ("p1", "p2")),
             ("ours", "I could not find it.", ("p3", "p2")),

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from contextlib import contextmanager
+from dataclasses import replace
 from math import ceil
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.judged_together import LABELS, answers_in, fair_together, passages_in
-from support.loopback.behaviours import reply
-from support.loopback.server import ScriptedServer
 from support.results_folder import answer, experiment, results_folder, write
 from support.scripted_judge import CORRECTNESS, CRITERIA, PASSAGES, Scripted, all_answers, fair, workspace
 
-from ragassay.calls.caller import Caller
-from ragassay.calls.reply_cache import ReplyCache
 from ragassay.errors import InputError
 from ragassay.evaluate.audit.judge_audit import audit_repeats
 from ragassay.evaluate.inputs.clusters import ALONE
@@ -27,6 +22,8 @@ from ragassay.experiment.tables import JudgeSettings
 from ragassay.files import read_json, read_qrels, read_records, write_json
 from ragassay.models.requests import Reply
 from ragassay.records import Game, Judgment, Passage, Query, RankedList, Repeat
+
+ASKED = ("relevance", "pointwise", CORRECTNESS, "games-first-a", "games-first-b")
 
 
 def same_words(label, text):
@@ -44,33 +41,20 @@ def test_nothing_is_asked_again_unless_the_settings_say_so(tmp_path):
     space.repeats.write_text("left by an earlier run\n", encoding="utf-8")
     _, caller = judged(space)
     assert not space.repeats.exists()
-    assert {batch.label for batches in caller.rounds for batch in batches} == {
-        "relevance",
-        "pointwise",
-        CORRECTNESS,
-        "games-first-a",
-        "games-first-b",
-    }
+    assert sorted(batch.label for batches in caller.rounds for batch in batches) == sorted(ASKED)
 
 
 def test_a_part_is_asked_again_word_for_word_in_batches_of_its_own(tmp_path):
     space = workspace(tmp_path, all_answers(), repeats=2, repeat_share=0.5)
     outcome, caller = judged(space)
-    assert [batch.label for batch in caller.rounds[-1]] == [
-        f"{kind}-repeat-{sample}"
-        for sample in (1, 2)
-        for kind in ("relevance", "pointwise", CORRECTNESS, "games-first-a", "games-first-b")
-    ]
-    for label, n in (("relevance", 3), ("pointwise", 3), (CORRECTNESS, 3), ("games-first-a", 3), ("games-first-b", 3)):
-        first = {request.messages for request in caller.asked(label)}
-        for sample in (1, 2):
-            again = caller.asked(f"{label}-repeat-{sample}")
-            assert len(again) == n
-            assert {request.sample for request in again} == {sample}
-            assert {request.messages for request in again} <= first
-    assert {request.messages for request in caller.asked("games-first-a-repeat-1")} == {
-        request.messages for request in caller.asked("games-first-a-repeat-2")
-    }
+    again = caller.rounds[-1]
+    assert [batch.label for batch in again] == [f"{kind}-repeat-{sample}" for sample in (1, 2) for kind in ASKED]
+    for batch in again:
+        kind, _, sample = batch.label.partition("-repeat-")
+        assert len(batch.requests) == 3 and {request.sample for request in batch.requests} == {int(sample)}
+        words = {request.messages for request in batch.requests}
+        assert words <= {request.messages for request in caller.asked(kind)}
+        assert words == {request.messages for request in caller.asked(f"{kind}-repeat-1")}
     rows = read_records(space.repeats, Repeat)
     assert Counter(row.sample for row in rows) == {1: 3 + 18 + 6, 2: 3 + 18 + 6}
     assert outcome.n_records == 6 + 36 + 12 + len(rows)
@@ -89,9 +73,8 @@ def test_a_repeat_that_failed_is_an_error_record(tmp_path):
 
 def test_probabilities_are_not_asked_for_twice(tmp_path):
     def say(label, text):
-        two = {"A": 0.6, "B": 0.4} if label.startswith("games") else {"Yes": 0.6, "No": 0.4}
-        labels = not label.startswith("games") and label != "pointwise-refusal"
-        return Reply(probabilities={"0": 0.2, "1": 0.3, "2": 0.5} if labels else two)
+        names = ("A", "B") if label.startswith("games") else ("Yes", "No") if label.endswith("refusal") else "012"
+        return Reply(probabilities={name: 1 / len(names) for name in names})
 
     space = workspace(tmp_path, all_answers(), repeats=2, mode="probability")
     outcome, caller = judged(space, say)
@@ -110,18 +93,10 @@ def test_a_judge_that_turns_round_when_asked_again_is_found_out(tmp_path, turned
 
     space = workspace(tmp_path, all_answers(), repeats=1, repeat_share=1.0)
     judged(space, say)
-    findings = audit_repeats(
-        read_records(space.repeats, Repeat),
-        read_records(space.relevance, Judgment),
-        read_records(space.pointwise, Judgment),
-        read_records(space.games, Game),
-        ALONE.of(["q1", "q2"]),
-    )
-    assert [(row.subject, row.figure.value) for row in findings] == [
-        ("passages", 1.0),
-        ("answers", 1.0),
-        ("games", steady),
-    ]
+    kinds = {"repeats": Repeat, "relevance": Judgment, "pointwise": Judgment, "games": Game}
+    rows = (read_records(getattr(space, name), kind) for name, kind in kinds.items())
+    found = {row.subject: row.figure.value for row in audit_repeats(*rows, ALONE.of(["q1", "q2"]))}
+    assert found == {"passages": 1.0, "answers": 1.0, "games": steady}
 
 
 TEXTS = {"p1": PASSAGES["p1"], "p2": PASSAGES["p2"], "small.p1": PASSAGES["p1"], "small.p2": PASSAGES["p2"]}
@@ -225,16 +200,31 @@ def said(label, text):
     )
 
 
-class Folder:
-    """A results folder that agents join, and a server that counts what it is asked."""
+class Remembering(Scripted):
+    """Asks what it was not asked before, as the stored replies have it; `new` is that, by label."""
 
-    def __init__(self, root, server, **judge):
-        self.root, self.server, self.judge, self.seen = root, server, judge, 0
+    def __init__(self):
+        super().__init__(said)
+        self.had, self.new = set(), {}
+
+    def _reply(self, batch, request):
+        label = LABELS[request.schema.__name__]
+        asked = label, request.messages, request.sample
+        if asked not in self.had:
+            self.had.add(asked)
+            self.new.setdefault(label, []).append(request.messages[1].content)
+        return super()._reply(replace(batch, label=label), request)
+
+
+class Folder:
+    """A results folder that agents join, and a judge that counts what it is asked."""
+
+    def __init__(self, root, **judge):
+        self.root, self.judge, self.caller = root, judge, Remembering()
 
     def judged(self, *agents, failed=()):
         """What is asked in this run alone, by label, of a run with these agents."""
         settings = experiment(
-            models={"openai:j": {"base_url": self.server.base_url}},
             answer={"agents": []},
             agent=[{"name": name, "kind": "file", "path": "x.jsonl"} for name in agents],
             judge={"model": "openai:j", "criteria": CRITERIA, **self.judge},
@@ -248,37 +238,15 @@ class Folder:
         queries = [Query(_id=query, text=f"Which header ({query})?") for query in QUERIES]
         passages = [Passage(_id=id, text=text) for id, text in PASSAGES_WAVES.items()]
         self.space = results_folder(self.root, settings, queries=queries, passages=passages, answers=answers)
-        caller = Caller(self.space, "judge", ReplyCache(self.space.replies))
-        self.outcome = make_judgments(self.space, caller)
-        new, self.seen = self.server.requests[self.seen :], len(self.server.requests)
-        found = {}
-        for body in (request.body for request in new):
-            label = LABELS[body["response_format"]["json_schema"]["name"]]
-            found.setdefault(label, []).append(body["messages"][1]["content"])
-        return found
+        self.caller.new = {}
+        self.outcome = make_judgments(self.space, self.caller)
+        return self.caller.new
 
     def games(self):
         return read_records(self.space.games, Game)
 
     def lists(self):
         return read_records(self.space.lists, RankedList)
-
-
-@pytest.fixture
-def joined(tmp_path, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
-
-    @contextmanager
-    def folder(**judge):
-        def script(number, body):
-            del number
-            label = LABELS[body["response_format"]["json_schema"]["name"]]
-            return reply(json.dumps(said(label, body["messages"][1]["content"])))
-
-        with ScriptedServer("openai", script) as server:
-            yield Folder(tmp_path, server, **judge)
-
-    return folder
 
 
 TOGETHER = {"games": "listwise", "relevance_batch": 10}
@@ -288,39 +256,39 @@ def counted(found):
     return {label: len(texts) for label, texts in found.items()}
 
 
-def test_of_a_seventh_agent_its_passages_its_answers_and_its_lists_are_asked_about_and_nothing_else(joined):
-    with joined(**TOGETHER, repeats=1, repeat_share=0.5) as folder:
-        n = len(QUERIES)
-        first = folder.judged(*SIX)
-        assert counted(first) == {"relevance-batch": n + n // 2, "pointwise": 9 * n, "listwise": 3 * n}
-        rows, lists = folder.games(), folder.lists()
-        second = folder.judged(*SIX[:2], "garnet", *SIX[2:])
-        assert counted(second) == {"relevance-batch": n + n // 2, "pointwise": n + n // 2, "listwise": 3 * n}
-        assert all(passages_in(text).keys() == {1, 2, 3} for text in second["relevance-batch"])
-        assert all("says garnet" in text for label in ("pointwise", "listwise") for text in second[label])
-        assert all(len(answers_in(text)) == 5 for text in second["listwise"])
-        assert read_json(folder.space.waves) == [[*SIX], ["garnet"]]
-        assert [row for row in folder.games() if "garnet" not in (row.agent_a, row.agent_b)] == rows
-        assert [row.shown for row in folder.lists() if row.block == 1] == [row.shown for row in lists]
-        assert "garnet joined later: on each query ranked against 4 of the 6 agents before" in folder.outcome.notices
-        assert folder.judged(*SIX[:2], "garnet", *SIX[2:]) == {}
+def test_of_a_seventh_agent_its_passages_its_answers_and_its_lists_are_asked_about_and_nothing_else(tmp_path):
+    folder = Folder(tmp_path, **TOGETHER, repeats=1, repeat_share=0.5)
+    n = len(QUERIES)
+    first = folder.judged(*SIX)
+    assert counted(first) == {"relevance-batch": n + n // 2, "pointwise": 9 * n, "listwise": 3 * n}
+    rows, lists = folder.games(), folder.lists()
+    second = folder.judged(*SIX[:2], "garnet", *SIX[2:])
+    assert counted(second) == {"relevance-batch": n + n // 2, "pointwise": n + n // 2, "listwise": 3 * n}
+    assert all(passages_in(text).keys() == {1, 2, 3} for text in second["relevance-batch"])
+    assert all("says garnet" in text for label in ("pointwise", "listwise") for text in second[label])
+    assert all(len(answers_in(text)) == 5 for text in second["listwise"])
+    assert read_json(folder.space.waves) == [[*SIX], ["garnet"]]
+    assert [row for row in folder.games() if "garnet" not in (row.agent_a, row.agent_b)] == rows
+    assert [row.shown for row in folder.lists() if row.block == 1] == [row.shown for row in lists]
+    assert "garnet joined later: on each query ranked against 4 of the 6 agents before" in folder.outcome.notices
+    assert folder.judged(*SIX[:2], "garnet", *SIX[2:]) == {}
 
 
-def test_who_joined_is_held_against_what_was_known_then_and_meets_each_as_often(joined):
-    with joined(**TOGETHER) as folder:
-        assert all(PASSAGES_WAVES["p3"] not in text for text in folder.judged(*SIX)["listwise"])
-        second = folder.judged(*SIX, "garnet")
-        assert all(
-            PASSAGES_WAVES["p1"] in text and PASSAGES_WAVES["p3"] in text
-            for text in second["listwise"] + second["pointwise"]
-        )
-        met = Counter(row.agent_b if row.agent_a == "garnet" else row.agent_a for row in folder.games() if garnet(row))
-        assert met == dict.fromkeys(SIX, 2 * 4 * len(QUERIES) // 6)
-        third = folder.judged(*SIX, "garnet", "hematite")
-        assert counted(third) == {"pointwise": len(QUERIES), "listwise": 2 * len(QUERIES)}, "its passages are known"
-        assert read_json(folder.space.waves) == [[*SIX], ["garnet"], ["hematite"]]
-        labels = {row.subject: row.label for row in read_records(folder.space.relevance, Judgment)}
-        assert labels == {"p1": 2, "p2": 0, "p3": 2, "p4": 0, "p5": 2}
+def test_who_joined_is_held_against_what_was_known_then_and_meets_each_as_often(tmp_path):
+    folder = Folder(tmp_path, **TOGETHER)
+    assert all(PASSAGES_WAVES["p3"] not in text for text in folder.judged(*SIX)["listwise"])
+    second = folder.judged(*SIX, "garnet")
+    assert all(
+        PASSAGES_WAVES["p1"] in text and PASSAGES_WAVES["p3"] in text
+        for text in second["listwise"] + second["pointwise"]
+    )
+    met = Counter(row.agent_b if row.agent_a == "garnet" else row.agent_a for row in folder.games() if garnet(row))
+    assert met == dict.fromkeys(SIX, 2 * 4 * len(QUERIES) // 6)
+    third = folder.judged(*SIX, "garnet", "hematite")
+    assert counted(third) == {"pointwise": len(QUERIES), "listwise": 2 * len(QUERIES)}, "its passages are known"
+    assert read_json(folder.space.waves) == [[*SIX], ["garnet"], ["hematite"]]
+    labels = {row.subject: row.label for row in read_records(folder.space.relevance, Judgment)}
+    assert labels == {"p1": 2, "p2": 0, "p3": 2, "p4": 0, "p5": 2}
 
 
 def garnet(row):
@@ -328,69 +296,66 @@ def garnet(row):
 
 
 @pytest.mark.parametrize("batch", [1, 10])
-def test_of_pairs_only_those_with_who_joined_are_asked_about(joined, batch):
-    with joined(games="all", relevance_batch=batch) as folder:
-        folder.judged(*SIX)
-        rows = folder.games()
-        second, n = folder.judged(*SIX, "garnet"), len(QUERIES)
-        passages = {"relevance-batch": n} if batch > 1 else {"relevance": 3 * n}
-        assert counted(second) == {**passages, "pointwise": n, "games": 12 * n}
-        assert all("says garnet" in text and PASSAGES_WAVES["p5"] in text for text in second["games"])
-        assert [row for row in folder.games() if not garnet(row)] == rows
-        assert not any("joined later" in notice for notice in folder.outcome.notices)
+def test_of_pairs_only_those_with_who_joined_are_asked_about(tmp_path, batch):
+    folder = Folder(tmp_path, games="all", relevance_batch=batch)
+    folder.judged(*SIX)
+    rows = folder.games()
+    second, n = folder.judged(*SIX, "garnet"), len(QUERIES)
+    passages = {"relevance-batch": n} if batch > 1 else {"relevance": 3 * n}
+    assert counted(second) == {**passages, "pointwise": n, "games": 12 * n}
+    assert all("says garnet" in text and PASSAGES_WAVES["p5"] in text for text in second["games"])
+    assert [row for row in folder.games() if not garnet(row)] == rows
+    assert not any("joined later" in notice for notice in folder.outcome.notices)
 
 
-def test_without_the_file_or_without_one_of_the_first_or_without_anchors_all_are_one_wave(joined):
-    with joined(**TOGETHER) as folder:
-        folder.judged(*SIX)
-        folder.judged(*SIX, "garnet")
-        folder.judged(*SIX[1:], "garnet")
-        assert read_json(folder.space.waves) == [[*SIX[1:], "garnet"]]
-        assert {row.block for row in folder.lists()} == {None} and len(folder.lists()) == 2 * len(QUERIES)
-        folder.judged(*SIX[1:], "garnet", "hematite")
-        folder.judged(*SIX[1:], "garnet")
-        assert read_json(folder.space.waves) == [[*SIX[1:], "garnet"]], "who joined later may go"
-        folder.space.waves.unlink()
-        assert folder.judged(*SIX[1:], "garnet", "hematite")["listwise"][0].count("<answer") == 7
-        folder.judge["anchors"] = 0
-        folder.judged(*SIX, "garnet", "hematite")
-        assert len(read_json(folder.space.waves)) == 1
+def test_without_the_file_or_without_one_of_the_first_or_without_anchors_all_are_one_wave(tmp_path):
+    folder = Folder(tmp_path, **TOGETHER)
+    folder.judged(*SIX)
+    folder.judged(*SIX, "garnet")
+    folder.judged(*SIX[1:], "garnet")
+    assert read_json(folder.space.waves) == [[*SIX[1:], "garnet"]]
+    assert {row.block for row in folder.lists()} == {None} and len(folder.lists()) == 2 * len(QUERIES)
+    folder.judged(*SIX[1:], "garnet", "hematite")
+    folder.judged(*SIX[1:], "garnet")
+    assert read_json(folder.space.waves) == [[*SIX[1:], "garnet"]], "who joined later may go"
+    folder.space.waves.unlink()
+    assert folder.judged(*SIX[1:], "garnet", "hematite")["listwise"][0].count("<answer") == 7
+    folder.judge["anchors"] = 0
+    folder.judged(*SIX, "garnet", "hematite")
+    assert len(read_json(folder.space.waves)) == 1
 
 
-def test_a_newcomer_that_failed_asks_for_no_list_of_anchors_alone(joined):
-    with joined(**TOGETHER) as folder:
-        folder.judged(*SIX)
-        second = folder.judged(*SIX, "garnet", failed={("q1", "garnet")})
-        assert len(second["listwise"]) == 2 * (len(QUERIES) - 1)
-        failed = [row for row in folder.games() if row.error]
-        assert len(failed) == 2 * 4 and all(garnet(row) and row.query_id == "q1" and not row.place_a for row in failed)
+def test_a_newcomer_that_failed_asks_for_no_list_of_anchors_alone(tmp_path):
+    folder = Folder(tmp_path, **TOGETHER)
+    folder.judged(*SIX)
+    second = folder.judged(*SIX, "garnet", failed={("q1", "garnet")})
+    assert len(second["listwise"]) == 2 * (len(QUERIES) - 1)
+    failed = [row for row in folder.games() if row.error]
+    assert len(failed) == 2 * 4 and all(garnet(row) and row.query_id == "q1" and not row.place_a for row in failed)
 
 
-def test_more_than_eight_agents_are_ranked_in_blocks_and_each_pair_counts_once_a_presentation(joined):
+def test_more_than_eight_agents_are_ranked_in_blocks_and_each_pair_counts_once_a_presentation(tmp_path):
     twelve = [f"{name}-{n}" for name in SIX for n in (1, 2)]
-    with joined(**TOGETHER, repeats=1, repeat_share=1.0) as folder:
-        asked = folder.judged(*twelve)
-        assert (
-            len(asked["listwise"]) == 2 * 2 * 3 * len(QUERIES)
-            and max(len(answers_in(t)) for t in asked["listwise"]) == 8
-        )
-        times = Counter((row.query_id, row.presentation, row.agent_a, row.agent_b) for row in folder.games())
-        assert set(times.values()) == {1} and len(times) == 2 * 66 * len(QUERIES)
-        assert Counter(row.block for row in folder.lists()) == dict.fromkeys((1, 2, 3), 2 * len(QUERIES))
-        winners = {(r.agent_a, r.agent_b): r.winner for r in folder.games()}
-        assert all(
-            won == ("tie" if right(a) == right(b) else "a" if right(a) else "b") for (a, b), won in winners.items()
-        )
-        assert folder.outcome.n_failed == 0
+    folder = Folder(tmp_path, **TOGETHER, repeats=1, repeat_share=1.0)
+    asked = folder.judged(*twelve)
+    assert (
+        len(asked["listwise"]) == 2 * 2 * 3 * len(QUERIES) and max(len(answers_in(t)) for t in asked["listwise"]) == 8
+    )
+    times = Counter((row.query_id, row.presentation, row.agent_a, row.agent_b) for row in folder.games())
+    assert set(times.values()) == {1} and len(times) == 2 * 66 * len(QUERIES)
+    assert Counter(row.block for row in folder.lists()) == dict.fromkeys((1, 2, 3), 2 * len(QUERIES))
+    winners = {(r.agent_a, r.agent_b): r.winner for r in folder.games()}
+    assert all(won == ("tie" if right(a) == right(b) else "a" if right(a) else "b") for (a, b), won in winners.items())
+    assert folder.outcome.n_failed == 0
 
 
 @pytest.mark.parametrize("text", ['{"a": 1}', '["a"]', '[["a"], ["a"]]', "[[1]]", "[["])
-def test_a_file_that_is_no_list_of_waves_is_refused(joined, text):
-    with joined(**TOGETHER) as folder:
+def test_a_file_that_is_no_list_of_waves_is_refused(tmp_path, text):
+    folder = Folder(tmp_path, **TOGETHER)
+    folder.judged(*SIX)
+    folder.space.waves.write_text(text)
+    with pytest.raises(InputError, match=r"waves\.json"):
         folder.judged(*SIX)
-        folder.space.waves.write_text(text)
-        with pytest.raises(InputError, match=r"waves\.json"):
-            folder.judged(*SIX)
 
 
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=20), st.floats(0.01, 1.0), st.integers(0, 9))
