@@ -38,28 +38,29 @@ def compared(root, caller, **judge):
     return space, Results.model_validate(json.loads(space.figures.read_text()))
 
 
-def test_two_of_three_that_agree_give_the_figures_of_one_of_them_alone(tmp_path):
-    _, many = compared(tmp_path / "many", ByModel(), model=PANEL[0], panel=PANEL)
-    alone, one = compared(tmp_path / "one", Scripted(fair), model=PANEL[0])
-    for name in (
-        "verdict",
-        "retrieval",
-        "pointwise",
-        "win_rate",
-        "wins",
-        "comparisons",
-        "bradley_terry",
-        "elo",
-        "pool",
-    ):
+@pytest.fixture(scope="module")
+def panel(tmp_path_factory):
+    """(workspace, results) of three judges, one of whom contradicts the two others; all are asked again."""
+    root = tmp_path_factory.mktemp("panel")
+    return compared(root, ByModel(), model=PANEL[0], panel=PANEL, repeats=1, repeat_share=1.0)
+
+
+def test_two_of_three_that_agree_give_the_figures_of_one_of_them_alone(panel, tmp_path):
+    _, many = panel
+    alone, one = compared(tmp_path, Scripted(fair), model=PANEL[0])
+    tables = ("retrieval", "pointwise", "win_rate", "wins", "comparisons", "bradley_terry", "elo", "pool")
+    for name in ("verdict", *tables):
         assert getattr(many, name) == getattr(one, name), name
     assert one.panel is None and "panel" not in json.loads(alone.figures.read_text())
     assert many.settings["judge_model"] == "openai:j, openai:k, anthropic:l"
     assert many.flip_rate.n == 3 * one.flip_rate.n
+    changed = workspace(tmp_path, answers(), queries=QUERIES, model=PANEL[0], panel=PANEL)
+    with pytest.raises(InputError, match="the panel has changed"):
+        compare(changed)
 
 
-def test_each_judge_stands_beside_the_panel_and_disagreement_is_counted(tmp_path):
-    _, results = compared(tmp_path, ByModel(), model=PANEL[0], panel=PANEL)
+def test_each_judge_stands_beside_the_panel_and_disagreement_is_counted(panel):
+    _, results = panel
     sober, contrary, third = results.panel.judges
     assert [one.judge for one in results.panel.judges] == list(PANEL)
     # 36 games: bm25-rag and ours differ in 4 queries, bm25-rag and theirs in 7, ours and theirs in 3.
@@ -74,8 +75,8 @@ def test_each_judge_stands_beside_the_panel_and_disagreement_is_counted(tmp_path
     assert {row.key for row in results.audit.findings} == {"longer_wins", "length_effect", "failed_games"}
 
 
-def test_each_judge_is_held_against_its_own_labels_when_asked_again(tmp_path):
-    _, results = compared(tmp_path, ByModel(), model=PANEL[0], panel=PANEL, repeats=1, repeat_share=1.0)
+def test_each_judge_is_held_against_its_own_labels_when_asked_again(panel):
+    _, results = panel
     for one in results.panel.judges:
         again = {row.subject: row.figure for row in one.audit.findings if row.key == "repeat_consistency"}
         assert {figure.value for figure in again.values()} == {1.0} and again["games"].n == 72
@@ -109,8 +110,8 @@ def test_a_judge_that_favours_a_place_is_found_out_in_its_own_audit_alone(tmp_pa
     assert any(notice.startswith("openai:k: ") for notice in results.notices)
 
 
-def test_the_report_and_the_terminal_show_the_judges_side_by_side(tmp_path):
-    space, results = compared(tmp_path, ByModel(), model=PANEL[0], panel=PANEL)
+def test_the_report_and_the_terminal_show_the_judges_side_by_side(panel):
+    space, results = panel
     report(space)
     html = space.report.read_text(encoding="utf-8")
     section = html[html.index('<section id="judges">') :].split("</section>")[0]
@@ -119,10 +120,3 @@ def test_the_report_and_the_terminal_show_the_judges_side_by_side(tmp_path):
     [line] = panel_lines(results)
     assert line.startswith("3 judges, figures by their majority; not of one mind on 38.9% [")
     assert "openai:j bm25-rag" in line
-
-
-def test_a_panel_that_has_changed_is_said(tmp_path):
-    compared(tmp_path, Scripted(fair), model=PANEL[0])
-    changed = workspace(tmp_path, answers(), queries=QUERIES, model=PANEL[0], panel=PANEL)
-    with pytest.raises(InputError, match="the panel has changed"):
-        compare(changed)

@@ -10,6 +10,7 @@ from support.json_lines import records as lines_of
 from support.loopback.server import ScriptedServer
 from support.plugin import Installed
 from support.plugin import plugin as plugin
+from support.results_folder import results_folder
 from support.scripted_judge import (
     AGENTS,
     CORRECTNESS,
@@ -31,7 +32,7 @@ from ragassay.evaluate.make_judgments import make_judgments
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.files import read_qrels, read_records
 from ragassay.models.requests import Reply
-from ragassay.records import Game, Judgment
+from ragassay.records import Game, Judgment, Passage, Query
 
 
 def records(space):
@@ -45,12 +46,7 @@ def records(space):
 def test_everything_owed_is_judged(tmp_path):
     space, caller = workspace(tmp_path, all_answers()), Scripted(fair)
     outcome = make_judgments(space, caller)
-    relevance, pointwise, games = records(space)
-    assert [(j.query_id, j.subject, j.label) for j in relevance[:3]] == [
-        ("q1", "p1", 2),
-        ("q1", "p2", 1),
-        ("q1", "p3", 0),
-    ]
+    _, pointwise, games = records(space)
     assert [(j.query_id, j.subject, j.criterion) for j in pointwise] == [
         (q, agent, criterion) for q in ("q1", "q2") for agent in AGENTS for criterion in RECORDED
     ]
@@ -346,51 +342,71 @@ def test_what_cannot_be_had_is_said_before_anything_is_paid(tmp_path: Path, caps
         assert not server.requests
 
 
+def evaluation(tmp_path: Path, base_url: str, more: str) -> list[str]:
+    """The words that judge the two answers of an agent; below `[evaluate]` stands `more`."""
+    text = EVALUATED.format(more=more, base_url=base_url)
+    answers = [one for one in all_answers() if one.agent == AGENTS[0]]
+    queries = [Query(id=id, text="Which header?") for id in ("q1", "q2")]
+    passages = [Passage(id=id, text=text) for id, text in PASSAGES.items()]
+    space = results_folder(tmp_path, text, queries=queries, passages=passages, answers=answers)
+    return ["evaluate", str(space.corpus), "--results", str(space.results)]
+
+
+EVALUATED = """
+[questions]
+source = "own"
+[retrieval]
+retrievers = ["bm25"]
+[answer]
+model = "openai:m"
+agents = ["rag"]
+[judge]
+model = "openai:m"
+[models."openai:m"]
+base_url = "{base_url}"
+[evaluate]
+{more}
+"""
+
+
 def test_a_change_of_any_file_of_one_s_own_is_judged_anew(tmp_path: Path, capsys) -> None:
     """Also of a module inside a package, and of a prompt that is called as one of ours is."""
-    more = (
-        '[evaluate]\njudges = ["judges_of_ours:Own", "umbrela"]\n[evaluate.settings.umbrela]\nprompt = "umbrela.md"\n'
-    )
+    more = 'judges = ["judges_of_ours:Own", "umbrela"]\n[evaluate.settings.umbrela]\nprompt = "umbrela.md"\n'
+    package, prompt = tmp_path / "corpus" / "judges_of_ours", tmp_path / "corpus" / "umbrela.md"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("from judges_of_ours.inner import Own\n")
+    (package / "inner.py").write_text(OWN.replace("VALUE", "1.0"))
+    shutil.copy(PROMPTS / "umbrela_bing.md", prompt)
     with ScriptedServer("openai", answer_everything) as server:
-        corpus = make_corpus(tmp_path / "zcorpus", "openai:m", server.base_url, more=more)
-        package = corpus / "judges_of_ours"
-        package.mkdir()
-        (package / "__init__.py").write_text("from judges_of_ours.inner import Own\n")
-        (package / "inner.py").write_text(OWN.replace("VALUE", "1.0"))
-        ours = PROMPTS / "umbrela_bing.md"
-        shutil.copy(ours, corpus / "umbrela.md")
-        assert main(["run", str(corpus)]) == 0
-        labels = [row["label"] for row in lines_of(tmp_path / "results/zcorpus/judgments.jsonl")]
-        assert 1.0 in labels
+        evaluate = evaluation(tmp_path, server.base_url, more)
+        assert main(evaluate) == 0
+        assert 1.0 in [row["label"] for row in lines_of(tmp_path / "results/judgments.jsonl")]
         capsys.readouterr()
         (package / "inner.py").write_text(OWN.replace("VALUE", "0.5"))
-        main(["run", str(corpus)])
+        main(evaluate)
         assert "evaluate: running (inner.py changed)" in capsys.readouterr().err
         asked = len(server.requests)
-        (corpus / "umbrela.md").write_text((corpus / "umbrela.md").read_text() + "\nOnce more: be strict.\n")
-        main(["run", str(corpus)])
+        prompt.write_text(prompt.read_text() + "\nOnce more: be strict.\n")
+        main(evaluate)
         assert "umbrela.md changed" in capsys.readouterr().err
         assert all("be strict" in str(one.body) for one in server.requests[asked:])
         assert len(server.requests) > asked
 
 
-def test_one_model_for_everything_is_the_evaluators_too(tmp_path: Path, capsys) -> None:
+def test_one_model_for_everything_is_the_evaluators_too(tmp_path: Path) -> None:
     with ScriptedServer("openai", answer_everything) as server:
-        more = '[evaluate]\njudges = ["no_answer"]\nmodel = "anthropic:dear"\n'
-        corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url, more=more)
-        assert main(["run", str(corpus), "--model", "openai:m"]) == 0
-    rows = lines_of(tmp_path / "results/mine/judgments.jsonl")
+        evaluate = evaluation(tmp_path, server.base_url, 'judges = ["no_answer"]\nmodel = "anthropic:dear"\n')
+        assert main([*evaluate, "--model", "openai:m"]) == 0
+    rows = lines_of(tmp_path / "results/judgments.jsonl")
     assert rows and {row["judge"] for row in rows} == {"openai:m"}
 
 
 def test_another_version_of_a_package_judges_anew(tmp_path: Path, capsys, plugin: Installed) -> None:
-    with ScriptedServer("openai", answer_everything) as server:
-        more = '[evaluate]\njudges = ["words_in_bounds"]\n'
-        corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url, more=more)
-        assert main(["run", str(corpus)]) == 0
-        capsys.readouterr()
-        assert main(["evaluate", str(corpus)]) == 0 and "evaluate: up to date" in capsys.readouterr().err
-        plugin.install(version="1.1")
-        assert main(["evaluate", str(corpus)]) == 0
+    evaluate = evaluation(tmp_path, "http://127.0.0.1:9/v1", 'judges = ["words_in_bounds"]\n')
+    assert main(evaluate) == 0
+    capsys.readouterr()
+    assert main(evaluate) == 0 and "evaluate: up to date" in capsys.readouterr().err
+    plugin.install(version="1.1")
+    assert main(evaluate) == 0
     said = 'evaluate: running (evaluate.judges.words_in_bounds: "ragassay-example 1.0" is now "ragassay-example 1.1"'
     assert said in capsys.readouterr().err

@@ -87,6 +87,7 @@ def workspace(tmp_path, answers, *, queries=("q1", "q2"), base_url=None, **judge
         answer={"agents": ["rag"]},
         agent=[{"name": n, "kind": "file", "path": f"{n}.jsonl"} for n in AGENTS[1:]],
         judge={"model": "openai:j", **judge},
+        compare={"bootstrap": 200, "tournaments": 40},
     )
     return results_folder(
         tmp_path,

@@ -15,8 +15,7 @@ from support.perturbed_folder import ask_again
 from support.results_folder import experiment, results_folder
 
 from ragassay.calls.caller import Caller
-from ragassay.calls.reply_cache import ReplyCache, output_line
-from ragassay.errors import InputError, RagassayError, RepliesMissing
+from ragassay.errors import InputError, RagassayError
 from ragassay.experiment.stage import count_queries
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_records
@@ -148,17 +147,6 @@ def test_a_smaller_set_than_asked_is_the_first_thing_said(tmp_path: Path) -> Non
     check_ledger(workspace)
 
 
-def test_failed_calls_are_counted_and_said(tmp_path: Path) -> None:
-    workspace = make_workspace(tmp_path, {"a.pdf": 4}, {A: 2, B: 2}, per_section=3, few_shot=0)
-    failed = Reply(error="503 from the \x1b[31mgateway")
-    outcome = make_questions(workspace, Scripted(lambda m, n: failed if m == A and n != 2 else about(m, n, 3)))
-    assert (outcome.exit_status, outcome.n_failed) == (0, 3)
-    assert outcome.notices[0] == r"3 of 4 calls to file:a failed, the first with: 503 from the \x1b[31mgateway"
-    row = next(row for row in files(workspace)[3] if row.model == A)
-    assert (row.asked, row.failed, row.written, row.unwritten) == (12, 9, 3, 0)
-    check_ledger(workspace)
-
-
 def test_where_every_call_fails_the_files_say_so_and_the_stage_stops(tmp_path: Path) -> None:
     workspace = make_workspace(tmp_path, {"a.pdf": 2}, {A: 2, B: 2}, few_shot=0)
     write_records(workspace.queries, [Query(id="old", text="From an older run?")])
@@ -261,9 +249,8 @@ def test_what_is_not_read_is_not_among_what_a_run_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("style", ["need", "passage"])
-@pytest.mark.parametrize("experts", ["", "# none\n"])
-def test_no_expert_question_stops_before_anyone_is_asked(tmp_path: Path, experts: str, style: str) -> None:
-    workspace = make_workspace(tmp_path, {"a.pdf": 1}, {A: 1}, experts, style=style)
+def test_no_expert_question_stops_before_anyone_is_asked(tmp_path: Path, style: str) -> None:
+    workspace = make_workspace(tmp_path, {"a.pdf": 1}, {A: 1}, "# none\n", style=style)
     caller = Scripted(lambda model, n: about(model, n, 3))
     with pytest.raises(InputError, match=r"questions\.txt"):
         make_questions(workspace, caller)
@@ -293,35 +280,6 @@ def test_the_ledger_adds_up_whatever_comes_back(tmp_path_factory: pytest.TempPat
     assert sum(row.asked for row in files(workspace)[3]) == 30
 
 
-def test_through_request_and_reply_files(tmp_path: Path) -> None:
-    """A `file:` model: the first run writes requests and stops, the second takes the replies; one of them is prose."""
-    workspace = make_workspace(tmp_path, {"a.pdf": 3}, {A: 4}, per_section=2, few_shot=1, sections=3)
-    with pytest.raises(RepliesMissing):
-        make_questions(workspace, Caller(workspace, "questions", ReplyCache(workspace.replies)))
-    (path,) = workspace.requests.glob("*.jsonl")
-    assert path.name == "questions-file-a-0001.jsonl"
-    lines = [json.loads(line) for line in path.open()]
-    assert len(lines) == 3
-    workspace.replies.mkdir()
-    with (workspace.replies / "answers.jsonl").open("w") as stream:
-        for n, line in enumerate(lines):
-            rows = [{"fact": "so", "question": f"How do I set {TOPICS[k]} of unit A{n}?"} for k in range(3)]
-            content = json.dumps({"questions": rows}) if n else "Gladly! Here are my questions."
-            body = {"choices": [{"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}]}
-            stream.write(json.dumps(output_line(line["custom_id"], body)) + "\n")
-    with pytest.raises(RepliesMissing, match="1 request"):
-        make_questions(workspace, Caller(workspace, "questions", ReplyCache(workspace.replies)))
-    (line,) = [json.loads(line) for line in path.open()]
-    body = {"choices": [{"message": {"role": "assistant", "content": "Again: no."}, "finish_reason": "stop"}]}
-    with (workspace.replies / "answers.jsonl").open("a") as stream:
-        stream.write(json.dumps(output_line(line["custom_id"], body)) + "\n")
-    outcome = make_questions(workspace, Caller(workspace, "questions", ReplyCache(workspace.replies)))
-    assert (outcome.exit_status, outcome.n_records, outcome.n_failed) == (0, 4, 1)
-    (row,) = files(workspace)[3]
-    assert (row.asked, row.written, row.failed, row.extra, row.rejected) == (6, 6, 2, 2, 2)
-    check_ledger(workspace)
-
-
 def test_golden_answers_are_asked_for_and_kept_as_expected_responses(tmp_path):
     """With golden_answers the prompt and the schema have a part more, and what is blank is not an answer."""
     workspace = make_workspace(tmp_path, {"a.pdf": 1}, {A: 3}, golden_answers=True)
@@ -337,21 +295,6 @@ def test_golden_answers_are_asked_for_and_kept_as_expected_responses(tmp_path):
     assert request.schema is not None
     assert request.schema.model_json_schema() == schema.model_json_schema()
     assert request.messages[1].content.endswith("\n\nFor each question give `fact`, `question` and `answer`.")
-
-
-def test_without_golden_answers_nothing_that_is_asked_has_changed(tmp_path):
-    """The prompt is questions.md alone and the schema has no answer, so the keys of replies stay what they were."""
-    plain, golden = (
-        make_workspace(tmp_path / str(wish), {"a.pdf": 1}, {A: 3}, golden_answers=wish) for wish in (False, True)
-    )
-    callers = [Scripted(lambda model, n: about(model, n, 3)) for _ in range(2)]
-    for workspace, caller in zip((plain, golden), callers, strict=True):
-        make_questions(workspace, caller)
-    short, long = (caller.batches[0].requests[0] for caller in callers)
-    for part, whole in zip(short.messages, long.messages, strict=True):
-        assert whole.content.startswith(part.content + "\n\n")
-        assert "golden" not in part.content
-    assert "answer" not in json.dumps(short.schema.model_json_schema()["$defs"]["WrittenQuestion"]["required"])
 
 
 def written(workspace: Workspace) -> None:
@@ -390,7 +333,7 @@ def test_an_edited_one_has_its_text_keeps_id_and_evidence_and_moves_no_other(tmp
 def repeated(tmp_path: Path) -> Workspace:
     """Each of two models asks the same of both sections: of two such questions one is rejected."""
     workspace = make_workspace(tmp_path, {"a.pdf": 2}, {A: 1, B: 1}, per_section=1, sections=2)
-    make_questions(workspace, Scripted(lambda model, n: wrote(f"How do I set the {TOPICS[model == B]}?")))
+    again(workspace)
     return workspace
 
 

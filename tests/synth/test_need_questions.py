@@ -43,15 +43,8 @@ Say = Callable[[str, str], Any]
 def section(n: int, doc: str = "a.pdf") -> Section:
     things = f"{RARE[n % 6]} and the {RARE[(n + 1) % 6]}"
     text = f"Secret{n} wisdom of the {things}: part {n} of it holds\nfor all con-\ntrollers."
-    return Section(
-        id=f"{doc[0]}-{n}",
-        doc=doc,
-        first_page=n + 1,
-        last_page=n + 1,
-        start=1000 * n,
-        end=1000 * n + len(text),
-        text=text,
-    )
+    place = {"first_page": n + 1, "last_page": n + 1, "start": 1000 * n, "end": 1000 * n + len(text)}
+    return Section(id=f"{doc[0]}-{n}", doc=doc, text=text, **place)
 
 
 SECTIONS = [*(section(n) for n in range(6)), *(section(n, "b.pdf") for n in range(6, 10))]
@@ -181,36 +174,25 @@ def changed(step: str, change: Callable[[dict[str, Any]], object]) -> Say:
 ONE_KIND = {"fact": 1.0}
 
 
+def asks(question: str) -> Callable[[dict[str, Any]], object]:
+    return lambda item: item.update(question=question)
+
+
 @pytest.mark.parametrize(
     ("step", "change", "blind", "reason"),
     [
         ("needs", lambda item: item.update(need="  "), 0.0, "no need"),
-        ("needs", lambda item: item.update(question=""), 0.0, "no question"),
+        ("needs", asks(""), 0.0, "no question"),
         ("needs", lambda item: item.update(number=9), 0.0, NUMBERED),
         ("needs", lambda item: item.update(number=2), 0.0, TWICE),
-        (
-            "needs",
-            lambda item: item.update(question="Is a fuse set, or is it clear?"),
-            0.0,
-            "either/or: “Is a fuse set, or”",
-        ),
-        ("needs", lambda item: item.update(question="The fuse of my unit is gone."), 0.0, "not a question"),
-        (
-            "needs",
-            lambda item: item.update(question="What does the text say?"),
-            0.0,
-            "cannot stand alone: “does the text”",
-        ),
+        ("needs", asks("Is a fuse set, or is it clear?"), 0.0, "either/or: “Is a fuse set, or”"),
+        ("needs", asks("The fuse of my unit is gone."), 0.0, "not a question"),
+        ("needs", asks("What does the text say?"), 0.0, "cannot stand alone: “does the text”"),
         ("blind", lambda item: item.update(number=9), 1.0, "no question from the need alone"),
-        ("blind", lambda item: item.update(question=" "), 1.0, "no question from the need alone"),
+        ("blind", asks(" "), 1.0, "no question from the need alone"),
         ("evidence", lambda item: item.update(holds="not"), 0.5, "its text does not answer it"),
-        (
-            "evidence",
-            lambda item: item.update(quotes=["nowhere to be found"]),
-            0.5,
-            "no quote was found again in its text",
-        ),
-        ("evidence", lambda item: item.update(quotes=[]), 0.5, "no quote was found again in its text"),
+        ("evidence", lambda item: item.update(quotes=["nowhere to be found"]), 0.5, "no quote was found again"),
+        ("evidence", lambda item: item.update(quotes=[]), 0.5, "no quote was found again"),
         ("evidence", lambda item: item.update(number=9), 0.5, "its evidence was not given"),
     ],
 )
@@ -220,10 +202,11 @@ def test_what_does_not_fit_is_rejected_with_the_reason(
     workspace = make_workspace(tmp_path, kinds=ONE_KIND, blind=blind)
     outcome, _ = run(workspace, changed(step, change))
     found = reasons(workspace)
-    assert found[reason] >= 9, found
+    assert sum(n for said, n in found.items() if said.startswith(reason)) >= 9, found
     assert len(read_records(workspace.pool, Query)) == 40 - sum(found.values()) >= 20
     if step == "evidence":
-        assert f"10 of 40 questions were rejected for their evidence (10: {reason})" in outcome.notices
+        start = f"10 of 40 questions were rejected for their evidence (10: {reason}"
+        assert any(notice.startswith(start) for notice in outcome.notices)
     check_ledger(workspace)
 
 
@@ -412,14 +395,13 @@ def test_evidence_is_in_the_documents_text_and_the_same_for_any_size_of_passages
     assert found[20] == found[90]
 
 
-@pytest.mark.parametrize("roles", [[], ["roles"]])
 def test_through_files_a_step_at_a_time_and_foreseen_by_the_plan(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], roles: list[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     corpus = make_corpus(tmp_path / "mine", "file:m")
     path, results = corpus / "experiment.toml", tmp_path / "results" / "mine"
-    more = 'evidence = "section"\n' + ('roles = "corpus"\n' if roles else "")
+    more = 'evidence = "section"\nroles = "corpus"\n'
     path.write_text(path.read_text().replace('style = "passage"\n', more))
     assert main(["ingest", str(corpus)]) == 0
     capsys.readouterr()
@@ -439,8 +421,8 @@ def test_through_files_a_step_at_a_time_and_foreseen_by_the_plan(
         (results / "replies").mkdir(exist_ok=True)
         rows = [output_line(line["custom_id"], body) for line, body in zip(lines, bodies, strict=True)]
         (results / "replies" / f"{turn}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert (status, rounds[-2:]) == (0, [{"blind"}, {"evidence"}]) and rounds[-3] <= {"needs", "linked"}
-    assert rounds[:-3] == [{step} for step in roles]
+    first, second, *others = rounds
+    assert (status, first, others) == (0, {"roles"}, [{"blind"}, {"evidence"}]) and second <= {"needs", "linked"}
     assert sum(row["calls"] for row in planned) == asked_in_all
     assert len(records(results / "queries.jsonl")) == 4
 

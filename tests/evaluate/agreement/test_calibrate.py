@@ -17,7 +17,6 @@ from support.results_folder import assessment, judgment
 
 from ragassay.errors import InputError
 from ragassay.evaluate.agreement.calibrate import (
-    Calibration,
     advice,
     best_threshold,
     calibrate,
@@ -90,7 +89,7 @@ def test_the_figures_are_scikit_learns_on_the_half_that_nothing_was_chosen_on():
 def test_the_other_half_is_unbiased_where_the_half_that_chose_flatters():
     generator = np.random.default_rng(3)
     other, same = [], []
-    for seed in range(150):
+    for seed in range(60):
         scored = drawn(generator, 120)
         found = calibrate(scored, bootstrap=10, seed=seed)
         if found.threshold is None:
@@ -101,14 +100,14 @@ def test_the_other_half_is_unbiased_where_the_half_that_chose_flatters():
         other.append((found.after["kappa"].value or 0.0) - truth)
         same.append(cohen_kappa_score(people, score >= found.threshold) - truth)
     errors = [np.std(each) / np.sqrt(len(each)) for each in (other, same)]
-    assert len(other) > 120 and abs(np.mean(other)) < 2.5 * errors[0]
+    assert len(other) > 48 and abs(np.mean(other)) < 2.5 * errors[0]
     assert np.mean(same) > 4 * errors[1]
 
 
 def test_a_judge_at_its_best_threshold_is_seldom_told_to_change():
     best = best_of_many()
-    found = [calibrate(drawn(np.random.default_rng(s), 160, best), bootstrap=100, seed=s) for s in range(60)]
-    assert sum(bool(each.gain) for each in found) <= 4  # 2.5% of 60, and what chance adds to that
+    found = [calibrate(drawn(np.random.default_rng(s), 160, best), bootstrap=50, seed=s) for s in range(30)]
+    assert sum(bool(each.gain) for each in found) <= 2  # 2.5% of 30, and what chance adds to that
     kept = next(each for each in found if each.gain is False)
     assert "not a gain beyond noise: keep" in advice(kept)
 
@@ -206,17 +205,6 @@ def test_judges_and_files_are_told_apart(tmp_path: Path):
     ]
     with pytest.raises(InputError, match="judges 'd1' for query 'q1', relevance, twice by openai:j"):
         scored(files(tmp_path, "relevance.jsonl", [one[0], one[0]]), labels)
-
-
-def test_a_harsh_judge_is_told_where_relevant_begins(tmp_path: Path):
-    generator = np.random.default_rng(2)
-    people = generator.integers(0, 3, 240)
-    rows = [judgment(f"q{i // 3}", f"d{i}", "relevance", float(max(0, p - 1))) for i, p in enumerate(people)]
-    labels = [label(f"q{i // 3}", f"d{i}", "relevance", float(p)) for i, p in enumerate(people)]
-    (each,) = scored(files(tmp_path, "relevance.jsonl", rows), labels)
-    found: Calibration = calibrate(each, bootstrap=100)
-    assert (found.present, found.threshold, found.setting, found.gain) == (2.0, 1.0, "relevant_from = 1", True)
-    assert found.after["kappa"].value == 1.0 and found.before["recall"].value == 0.0
 
 
 def test_a_threshold_that_changes_nothing_on_the_other_half_may_do_so_elsewhere():

@@ -42,14 +42,14 @@ def test_of_few_clusters_it_is_students_and_on_fishers_scale_where_it_is_bounded
 def test_kappa_at_few_labels_and_a_near_perfect_judge_is_covered():
     """Kappa .96, 30 labels, where the percentile interval covers under half: the bar is 93%, less 2 standard errors."""
     generator, found = np.random.default_rng(5), Found(30, 0)
-    for seed in range(300):
+    for seed in range(150):
         human = generator.integers(0, 2, 30)
         judge = np.where(generator.random(30) < 0.02, 1 - human, human)
         table = crosstab(human, judge, np.arange(30), 2)
         Sample.of_pairs(table, 200, seed).figure(found, f"kappa {seed}", kappa, "all labels are equal")
     ends = [(figure.ci_low, figure.ci_high) for figure in found.figures.values()]
     covered = sum(low is not None and high is not None and low <= 0.96 <= high for low, high in ends)
-    assert covered / 300 > 0.93 - 2 * (0.93 * 0.07 / 300) ** 0.5
+    assert covered / 150 > 0.93 - 2 * (0.93 * 0.07 / 150) ** 0.5
 
 
 def test_a_cluster_of_equal_labels_counts_once():
@@ -61,15 +61,6 @@ def test_a_cluster_of_equal_labels_counts_once():
     found = permutation_p(x, y, of_clusters(4, 10), draws=9999)
     assert found["tau_b"] == pytest.approx(exact, abs=0.02)
     assert kendalltau(x, y).pvalue < 1e-4
-
-
-def test_where_each_row_is_its_own_cluster_a_permutation_says_what_scipy_does():
-    generator = np.random.default_rng(1)
-    x = generator.integers(0, 4, 60).astype(float)
-    y = np.where(generator.random(60) < 0.3, x, generator.integers(0, 4, 60))
-    found = permutation_p(x, y, of_clusters(60, 1), draws=2999)
-    assert found["tau_b"] == pytest.approx(kendalltau(x, y).pvalue, abs=0.02)
-    assert found["rho"] == pytest.approx(spearmanr(x, y).pvalue, abs=0.02)
 
 
 def test_values_too_many_for_labels_are_permuted_too():

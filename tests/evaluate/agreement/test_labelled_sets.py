@@ -82,6 +82,9 @@ def test_a_draw_over_all_grades_takes_as_many_of_each_and_is_the_same_again(tmp_
         assert [sum(row.label == grade for row in drawn.rows) for grade in range(4)] == expected
         assert sample(labelled, n, 7, evenly=True) == drawn
     assert sample(labelled, 20, 8, evenly=True) != sample(labelled, 20, 7, evenly=True)
+    assert sample(labelled, 20, 7).whole is None, "drawn in the shares of the set"
+    assert sample(labelled, 100, 7, evenly=True).whole is None, "nothing was left out"
+    assert sample(labelled, 20, 7, evenly=True).whole == {0: 60, 1: 25, 2: 10, 3: 5}
 
 
 def test_a_draw_may_keep_rows_of_one_claim_apart(tmp_path):
@@ -115,12 +118,3 @@ def test_labels_of_answers_are_not_left_out_unless_asked_for(tmp_path):
     with pytest.raises(InputError, match="labels answers, but says not what was expected"):
         read_rows(path)
     assert len(read_rows(path, "answers").rows) == 4
-
-
-def test_a_draw_in_the_shares_of_the_set_needs_none(tmp_path):
-    rows = [{"claim": f"Claim {n}", "document": "D", "label": int(n < 10)} for n in range(50)]
-    labelled = read_rows(write_lines(tmp_path / "claims.jsonl", rows))
-    assert sample(labelled, 20, 7).whole is None
-    assert sample(labelled, 50, 7, evenly=True).whole is None, "nothing was left out"
-    assert sample(labelled, 10, 7, {1.0}).whole == {1.0: 10, 0.0: 40}
-    assert sample(labelled, 10, 7, evenly=True).whole == {1.0: 10, 0.0: 40}

@@ -14,7 +14,7 @@ from support.judge_bench import bench  # noqa: F401  (a fixture)
 from support.loopback.behaviours import reply
 
 from ragassay.cli import main
-from ragassay.evaluate.agreement.meta_eval import precision_at_set_share, verdict_figures
+from ragassay.evaluate.agreement.meta_eval import precision_at_set_share
 from ragassay.files import read_records
 from ragassay.records import Assessment
 
@@ -289,14 +289,6 @@ def test_a_judge_of_answers_is_not_held_against_labels_of_passages(bench, own_ju
     assert not bench.server.requests
 
 
-def test_verdicts_of_others_get_the_same_figures():
-    figures, _ = verdict_figures(
-        [True, True, False, False], [True, None, False, True], list("abcd"), bootstrap=100, seed=7
-    )
-    assert (figures["accuracy"].n, figures["accuracy"].n_failed) == (3, 1)
-    assert figures["precision"].value == pytest.approx(1 / 2)
-
-
 def figure_of(rows, whole, relevant=frozenset({"yes"})):
     """rows: (label, judge's verdict, how often), each alone."""
     people = [label for label, _, count in rows for _ in range(count)]
@@ -304,7 +296,7 @@ def figure_of(rows, whole, relevant=frozenset({"yes"})):
     return precision_at_set_share(people, said, [str(place) for place, _ in enumerate(people)], relevant, whole)
 
 
-def test_of_half_positive_rows_it_is_what_bayes_gives_for_the_set():
+def test_each_label_has_the_weight_of_the_set_as_bayes_has_it():
     # the sensitivity is 37/50, the false-positive rate 10/50; 21% of the set are yes
     found, why = figure_of(
         [("yes", True, 37), ("yes", False, 13), ("no", True, 10), ("no", False, 40)], {"yes": 210, "no": 790}
@@ -312,14 +304,11 @@ def test_of_half_positive_rows_it_is_what_bayes_gives_for_the_set():
     assert why is None
     assert found.value == pytest.approx(0.21 * 0.74 / (0.21 * 0.74 + 0.79 * 0.2), abs=1e-6)
     assert found.ci_low < 0.45 and found.ci_high > 0.55 and (found.n, found.n_failed) == (100, 0)
-
-
-def test_each_label_has_the_weight_of_the_set():
-    rows = [("yes", True, 8), ("yes", False, 2), ("half", True, 5), ("half", False, 5), ("no", True, 1)]
-    found, _ = figure_of([*rows, ("no", False, 9)], {"yes": 100, "half": 50, "no": 1000})
-    assert found.value == pytest.approx(80 / (80 + 25 + 100), abs=1e-6)
-    found, _ = figure_of([*rows, ("no", False, 9)], {"yes": 100, "half": 50, "no": 1000}, {"yes", "half"})
-    assert found.value == pytest.approx(105 / (80 + 25 + 100), abs=1e-6)
+    rows = [("yes", True, 8), ("yes", False, 2), ("half", True, 5), ("half", False, 5)]
+    rows += [("no", True, 1), ("no", False, 9)]
+    for relevant, hits in (({"yes"}, 80), ({"yes", "half"}, 105)):
+        found, _ = figure_of(rows, {"yes": 100, "half": 50, "no": 1000}, relevant)
+        assert found.value == pytest.approx(hits / (80 + 25 + 100), abs=1e-6)
 
 
 @given(st.integers(1, 20), st.integers(0, 20), st.integers(0, 20), st.integers(1, 20))

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import pytest
 from support.results_folder import game, judgment
+from support.textbooks import KRIPPENDORFF
 
 from ragassay.evaluate.agreement.several_judges import among_labels, among_verdicts
 from ragassay.evaluate.inputs.clusters import ALONE, Clusters
 from ragassay.evaluate.ratings.verdicts import verdicts
 
-# Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), section C: four observers, twelve units.
-OBSERVERS = (
-    "1 2 3 3 2 1 4 1 2 . . .",
-    "1 2 3 3 2 2 4 1 2 5 . 3",
-    ". 3 3 3 2 3 4 2 2 5 1 .",
-    "1 2 3 3 2 4 4 1 2 5 1 .",
-)
-
 
 def rows(criterion: str = "relevance"):
     return [
-        judgment(f"q{unit:02}", "d", criterion, None if label == "." else float(label), judge=f"j{observer}")
-        for observer, labels in enumerate(OBSERVERS)
-        for unit, label in enumerate(labels.split())
+        judgment(f"q{unit:02}", "d", criterion, label, judge=f"j{observer}")
+        for observer, labels in enumerate(KRIPPENDORFF)
+        for unit, label in enumerate(labels)
     ]
 
 

@@ -6,6 +6,7 @@ import pytest
 from scipy.stats import beta
 from support.results_folder import findings
 from support.scripted_games import AGENTS, guessed, names, play
+from support.textbooks import FLEISS_BY_SUBJECT
 
 from ragassay.evaluate.audit.judge_audit import audit_failures, failed_replies, judge_guesses, repeat_consistency
 from ragassay.evaluate.audit.position import audit_position
@@ -76,29 +77,15 @@ def used(stage, calls, failed, refused=None):
     return StageUsage(stage=stage, model="m", calls=calls, n_failed=failed, n_refused=refused, **nothing)
 
 
-def test_jeffreys_interval_of_failed_calls():
+def test_failed_calls_have_jeffreys_interval_and_stand_with_their_stage_model_and_refusals():
     usage = tuple(used("retrieve", calls, failed) for calls, failed in ((40, 3), (9, 0), (0, 0)))
-    some, none, idle = (row.failed for row in failed_replies(findings(usage=usage)))
+    rows = failed_replies(findings(usage=(*usage, used("answer", 4, 2, 1))))
+    assert [(row.stage, row.model, row.n_refused) for row in rows][-2:] == [("retrieve", "m", None), ("answer", "m", 1)]
+    some, none, idle, _ = (row.failed for row in rows)
     assert (some.value, some.n) == (pytest.approx(3 / 40), 40)
     assert (some.ci_low, some.ci_high) == pytest.approx(beta(3.5, 37.5).ppf([0.025, 0.975]))
     assert (none.value, none.ci_low, none.ci_high) == (0.0, 0.0, pytest.approx(beta(0.5, 9.5).ppf(0.975)))
     assert idle.value is None
-
-
-@pytest.mark.parametrize("stage", ["questions", "retrieve", "answer", "judge"])
-def test_refusals_stand_with_their_stage_and_model(stage):
-    usage = (used(stage, 4, 2, 1), used(stage, 4, 2).model_copy(update={"model": "of an older version"}))
-    assert [(row.stage, row.model, row.n_refused) for row in failed_replies(findings(usage=usage))] == [
-        (stage, "m", 1),
-        (stage, "of an older version", None),
-    ]
-
-
-FLEISS = [
-    [0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0], [2, 2, 8, 1, 1],
-    [7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0], [0, 2, 2, 3, 7],
-]  # fmt: skip
-"""Ten subjects, fourteen raters, five labels: the worked example of Fleiss' kappa in Wikipedia, 0.210."""
 
 
 def test_repeat_consistency_is_the_share_of_pairs_of_repeats_that_agree():
@@ -106,8 +93,7 @@ def test_repeat_consistency_is_the_share_of_pairs_of_repeats_that_agree():
     figure = repeat_consistency(items, ["a", "a", "b", "c"])
     assert figure.value == pytest.approx((1 + 1 / 3 + 1) / 3) and (figure.n, figure.n_failed) == (3, 1)
     # Fleiss 1971's mean P_i of the same worked example: 0.378.
-    units = [[float(label) for label, n in enumerate(row) for _ in range(n)] for row in FLEISS]
-    assert repeat_consistency(units, list("abcdefghij")).value == pytest.approx(0.378, abs=5e-4)
+    assert repeat_consistency(FLEISS_BY_SUBJECT, list("abcdefghij")).value == pytest.approx(0.378, abs=5e-4)
 
 
 def test_a_perfectly_consistent_judge_is_not_certain_to_be_one():

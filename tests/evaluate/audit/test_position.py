@@ -161,7 +161,7 @@ def test_where_one_presentation_alone_would_have_others_first_it_is_said():
 
 
 def test_a_judge_that_errs_at_random_is_called_biased_no_more_often_than_one_in_twenty():
-    runs, n, found = 60, 12, np.zeros(2)
+    runs, n, found = 30, 12, np.zeros(2)
     for run in range(runs):
 
         def noisy(query, presentation, order, run=run):
@@ -237,7 +237,7 @@ def test_of_lists_it_is_the_chance_that_not_all_presentations_name_one_winner(co
     orders = ("ab" * n)[:n]
     unlike = [len({*map(won, orders, drawn)}) > 1 for drawn in product(kinds, repeat=n)]
     games = [
-        said(str(number), first, kind).model_copy(update={"presentation": place})
+        game(str(number), "amber", "beryl", won(first, kind), first, presentation=place)
         for number, kind in enumerate(kinds)
         for place, first in enumerate(orders, 1)
     ]
@@ -260,18 +260,14 @@ def won(first, kind):
     return kind if kind == "tie" else first if kind == "first" else {"a": "b", "b": "a"}[first]
 
 
-def said(query, first, kind):
-    return game(query, "amber", "beryl", won(first, kind), first)
-
-
 def guess_warning(games, n=60):
     return finding(audit_position(games, AGENTS, resamples(names(n), 200, 7)), "flip_rate").warning
 
 
 @pytest.mark.parametrize(("tie", "taste"), [(1 / 3, 0.5), (0.0, 0.5), (0.1, 0.8), (0.6, 0.3)])
 def test_a_judge_that_guesses_is_named_in_most_runs(tie, taste):
-    named_so = [guess_warning(guessed(seed, tie=tie, taste=taste)) for seed in range(6)]
-    assert sum(said is not None for said in named_so) >= 5, "the interval's upper end is missed in 2.5%"
+    named_so = [guess_warning(guessed(seed, tie=tie, taste=taste)) for seed in range(3)]
+    assert sum(said is not None for said in named_so) >= 2, "the interval's upper end is missed in 2.5%"
     assert all(said.startswith("The judge may be guessing: ") for said in named_so if said)
 
 

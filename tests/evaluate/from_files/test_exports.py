@@ -10,15 +10,11 @@ from typing import Any
 
 import pytest
 from support.json_lines import write_lines
-from support.loopback.server import ScriptedServer
 from support.results_folder import answer, assessment, results_folder
-from support.small_corpus import answer_everything, make_corpus
 
 from ragassay.cli import main
 from ragassay.evaluate.figures.answer_consistency import Consistency
-from ragassay.evaluate.figures.pass_or_fail import fix_of, overall_by_agent, pass_or_fail
-from ragassay.evaluate.judging.catalog import experiment_evaluators
-from ragassay.evaluate.statistics.resamples import resamples
+from ragassay.evaluate.figures.pass_or_fail import fix_of
 from ragassay.files import write_json, write_records
 from ragassay.records import AnswerRun, Assessment, Passage, Query, Usage
 
@@ -98,9 +94,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def export(folder: Path, *more: str) -> int:
+def export(folder: Path, *more: str, format: str = "agent-evaluation") -> int:
     where = [str(folder / "corpus"), "--results", str(folder / "results"), "--out", str(folder / "out.csv")]
-    return main(["export", *where, "--format", "agent-evaluation", *more])
+    return main(["export", *where, "--format", format, *more])
 
 
 def table(folder: Path) -> dict[tuple[str, str], dict[str, str]]:
@@ -189,23 +185,16 @@ def test_what_could_not_be_judged_is_missing_and_says_why(folder):
     assert row["response/overall_assessment/rationale"].startswith("Undecided. Not judged: chunk_relevance (1 of 1")
 
 
-def test_an_agent_that_did_not_answer_neither_passes_nor_fails(folder):
+def test_an_agent_that_did_not_answer_neither_passes_nor_fails_and_passages_of_another_do_not_help(folder):
     export(folder)
+    own = table(folder)["q1", AGENTS[1]]
+    assert own["retrieval/llm_judged/chunk_relevance/precision"] == "0.0"
+    assert own["response/overall_assessment/rationale"].startswith("Root cause: chunk_relevance.")
     row = table(folder)["q2", AGENTS[1]]
     assert row["response"] == ""
     assert judged_as(row, "safety") == ("", "", "no answer to judge: the provider is down")
     assert row["response/overall_assessment/rating"] == ""
     assert "answer (the provider is down)" in row["response/overall_assessment/rationale"]
-
-
-def test_one_relevant_passage_of_another_agent_does_not_help(folder):
-    export(folder)
-    row = table(folder)["q1", AGENTS[1]]
-    assert (row["retrieval/llm_judged/chunk_relevance/precision"], row["response/overall_assessment/rating"]) == (
-        "0.0",
-        "no",
-    )
-    assert row["response/overall_assessment/rationale"].startswith("Root cause: chunk_relevance.")
 
 
 @pytest.mark.parametrize(("query", "passage", "cause"), [("q1", "p2", "groundedness"), ("q2", "p3", "chunk_relevance")])
@@ -272,20 +261,6 @@ def test_the_metrics_of_a_run_have_n_failures_and_intervals(folder):
     assert (safety["ci_low"], safety["ci_high"]) == pytest.approx((sqrt(0.025), 1))  # Clopper and Pearson, 2 of 2
 
 
-def test_the_report_s_verdicts_are_those_of_the_export(folder):
-    """Of the first agent, q1 fails (correctness) and q2 is open; the second found nothing for q1 and failed on q2."""
-    space = results_folder(folder, EXPERIMENT)
-    verdicts = overall_by_agent(space, experiment_evaluators(space))
-    assert {agent: found.passed for agent, found in verdicts.items()} == {
-        AGENTS[0]: {"q1": 0.0, "q2": None},
-        AGENTS[1]: {"q1": 0.0, "q2": None},
-    }
-    found = pass_or_fail(verdicts, resamples(["q1", "q2"], 1, 0))
-    assert [(one.passed.value, one.passed.n, one.passed.n_failed) for one in found.values()] == [(0, 1, 1), (0, 1, 1)]
-    assert [one.root_causes for one in found.values()] == [{"correctness": 1}, {"chunk_relevance": 1}]
-    assert found[AGENTS[0]].fixes == {"correctness": fix_of("correctness")}
-
-
 def test_judgments_that_are_not_there_are_asked_for(folder, capsys):
     path = folder / "results" / "judgments.jsonl"
     lines = path.read_text().splitlines(keepends=True)
@@ -313,42 +288,8 @@ def test_an_experiment_that_cannot_be_exported_says_why(folder, capsys, old, new
 
 
 def test_metrics_do_not_go_with_a_format_without(folder, capsys):
-    where = [str(folder / "corpus"), "--results", str(folder / "results"), "--out", str(folder / "out.csv")]
-    assert main(["export", *where, "--format", "open-rag-eval", "--metrics", str(folder / "m.json")]) == 2
+    assert export(folder, "--metrics", str(folder / "m.json"), format="open-rag-eval") == 2
     assert "--metrics does not go with --format open-rag-eval" in capsys.readouterr().err
-
-
-def test_a_whole_run_can_be_exported(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
-    with ScriptedServer("openai", answer_everything) as server:
-        more = '\n[evaluate]\njudges = ["agent-evaluation"]\n'
-        corpus = make_corpus(tmp_path / "corpus", "openai:m", server.base_url, more=more)
-        rows = [{"_id": "q1", "text": "How is port B reset?", "metadata": {"expected_response": "By a write."}}]
-        rows.append(
-            {"_id": "q2", "text": "What does the boot loader do?", "metadata": {"expected_docs": ["errata.pdf"]}}
-        )
-        write_lines(corpus / "queries.jsonl", rows)
-        text = (corpus / "experiment.toml").read_text()
-        start, end = text.index("[questions]"), text.index("[retrieval]")
-        (corpus / "experiment.toml").write_text(f'{text[:start]}[questions]\nsource = "own"\n\n{text[end:]}')
-        for stage in ("ingest", "questions", "retrieve", "answer", "evaluate"):
-            assert main([stage, str(corpus), "--results", str(tmp_path / "results")]) == 0
-        asked = len(server.requests)
-        assert export(tmp_path, "--metrics", str(tmp_path / "metrics.json")) == 0
-        assert len(server.requests) == asked
-    rows_out = table(tmp_path)
-    assert sorted(rows_out) == sorted((query, agent) for query in ("q1", "q2") for agent in AGENTS)
-    for (query, _), row in rows_out.items():
-        assert (row["response/llm_judged/correctness/rating"] in {"yes", "no"}) == (query == "q1")
-        assert (row["retrieval/ground_truth/document_recall"] != "") == (query == "q2")
-        ratings = json.loads(row["retrieval/llm_judged/chunk_relevance/ratings"])
-        assert len(ratings) == len(json.loads(row["retrieved_context"])) == 3
-        share = ratings.count("yes") / 3
-        assert float(row["retrieval/llm_judged/chunk_relevance/precision"]) == pytest.approx(share)
-    metrics = json.loads((tmp_path / "metrics.json").read_text())["agents"]["bm25-rag"]["metrics"]
-    assert metrics["agent/latency_seconds/average"]["n"] == 2
-    assert metrics["response/llm_judged/correctness/rating/percentage"]["n"] == 1
 
 
 AGENT = "bm25-rag"
@@ -395,10 +336,8 @@ def three(tmp_path: Path) -> Path:
 
 
 def open_rag_eval(three: Path) -> list[dict[str, str]]:
-    out = three / "out.csv"
-    where = [str(three / "corpus"), "--results", str(three / "results"), "--out", str(out)]
-    assert main(["export", *where, "--format", "open-rag-eval"]) == 0
-    with out.open(encoding="utf-8", newline="") as stream:
+    assert export(three, format="open-rag-eval") == 0
+    with (three / "out.csv").open(encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
 
 
@@ -409,13 +348,17 @@ def test_ranking_measures_by_hand_nothing_found_and_a_failure(three: Path) -> No
     assert failed == {"precision@": {"1": None, "2": None}, "AP@": {"1": None, "2": None}, "MRR": None}
 
 
-def test_what_has_no_value_is_an_empty_cell(three: Path) -> None:
+def test_sentences_name_the_passages_that_they_cite_and_what_has_no_value_is_an_empty_cell(three: Path) -> None:
     rows = open_rag_eval(three)
     assert [row["retrieval_score_mean_umbrela_score"] for row in rows] == ["2.0", "", ""]
     assert [row["generation_score_mean_nugget_assignment_score"] for row in rows] == ["", "", ""]
     assert [row["generation_score_autonugget_scores"] for row in rows] == ["", "", ""]
     said = [row["generation_score_no_answer_score"] for row in rows]
     assert said == ['{"query_answered": "yes"}', '{"query_answered": "no"}', ""]
+    assert json.loads(rows[0]["generated_answer"]) == [
+        {"text": "=1+1 [2].", "citations": ["p2"]},
+        {"text": "So [7].", "citations": []},
+    ]
     assert rows[2]["generated_answer"] == ""
 
 
@@ -449,19 +392,11 @@ def test_a_single_run_has_no_number_and_several_have(three: Path) -> None:
     assert "generated_answer" not in row
 
 
-def test_a_sentence_names_the_passages_that_it_cites_and_that_there_are(three: Path) -> None:
-    assert json.loads(open_rag_eval(three)[0]["generated_answer"]) == [
-        {"text": "=1+1 [2].", "citations": ["p2"]},
-        {"text": "So [7].", "citations": []},
-    ]
-
-
 def test_consistency_of_other_answers_is_refused(three: Path, capsys) -> None:
     text = OF_OPEN_RAG_EVAL.replace('agents = ["rag"]', 'agents = ["rag"]\nrepeats = 2')
     workspace = results_folder(three, text)
     write_records(workspace.answer_runs(AGENT), [])
     made = Consistency(embedding="e", n_runs=2, agents={}, queries=(), inputs={"judgments.jsonl": "0" * 64})
     write_json(workspace.consistency, made.dump())
-    where = [str(workspace.corpus), "--results", str(workspace.results), "--out", str(three / "out.csv")]
-    assert main(["export", *where, "--format", "open-rag-eval"]) == 2
+    assert export(three, format="open-rag-eval") == 2
     assert "consistency.json: is of other answers; run `ragassay consistency` again" in capsys.readouterr().err

@@ -80,8 +80,7 @@ def test_what_a_run_that_stopped_early_overstates_is_said(runs, capsys):
 def test_much_worse_is_worse(runs, capsys):
     new, old = runs
     relabel(old, lambda row: {"label": 2} if row["criterion"] == "accuracy" else {})
-    relabel(new, lambda row: {"label": 0} if row["criterion"] == "accuracy" and row["subject"] == AGENTS[0] else {})
-    relabel(new, lambda row: {"label": 2} if row["criterion"] == "accuracy" and row["subject"] != AGENTS[0] else {})
+    relabel(new, lambda row: {"label": 2 * (row["subject"] != AGENTS[0])} if row["criterion"] == "accuracy" else {})
     assert status(new, old) == 1
     assert "**worse**" in capsys.readouterr().out
     assert status(old, new, "--agent", AGENTS[0]) == 0
@@ -135,29 +134,6 @@ def test_worse_is_at_five_percent_by_the_paired_t_test_of_queries_alone(runs, n,
     assert (row.p < 0.05) == (n == 4) and (row.p < 0.1) == (n > 2)
 
 
-def test_queries_of_one_section_are_one_observation(runs):
-    """Six drops in six sections are worse; the same in two sections of three are not."""
-    new, old = runs
-    drops(new, old, {f"q{number:03}": 1 for number in range(1, 7)})
-    assert one_row(new, old, max_drop=0.0).verdict == "worse"
-    alone = one_row(new, old)
-    for run in runs:
-        in_sections(run, 3)
-    together = one_row(new, old, max_drop=0.0)
-    assert together.verdict == "undecided" and together.shows > alone.shows
-    assert one_row(new, old).passes > alone.passes
-
-
-def test_max_drop_is_in_the_measures_own_unit(runs):
-    """Of labels from 0 to 2 a drop of 0.25, at most 0.5, is within 0.6 and not within 0.3."""
-    new, old = runs
-    drops(new, old, {f"q{number:03}": 1 for number in range(1, 7)})
-    row = one_row(new, old, max_drop=0.6)
-    assert 0.3 < row.drop.ci_high < 0.6
-    assert (row.max_drop, row.verdict) == (0.6, "not worse")
-    assert one_row(new, old, max_drop=0.3).verdict == "undecided"
-
-
 def test_unasked_two_percent_of_the_range_is_tolerated_and_what_that_takes_is_said(runs, capsys):
     """Guenther's number of queries for a two-sided t-test at 5% with a power of 80% (z of 1.96 and 0.8416)."""
     new, old = runs
@@ -203,19 +179,15 @@ def test_what_would_show_has_a_power_of_four_in_five_in_the_first_step_of_holm(r
 
 def test_rows_that_changed_come_first_the_worse_before_the_others(runs):
     new, old = runs
-    relabel(old, lambda row: {"label": 2 if row["criterion"] == "accuracy" else 1})
-    lost = {AGENTS[3]: 0, AGENTS[1]: 2}
-    relabel(new, lambda row: {"label": 2 if row["criterion"] == "accuracy" else 1})
-    relabel(
-        new,
-        lambda row: (
-            {"label": lost[row["subject"]] if int(row["query_id"][1:]) % 8 or row["subject"] == AGENTS[3] else 1}
-            if row["criterion"] == "accuracy" and row["subject"] in lost
-            else {}
-        ),
-    )
     better = {"subject": sorted(AGENTS)[-1], "criterion": "precision"}
-    relabel(new, lambda row: {"label": 2} if better.items() <= row.items() else {})
+
+    def label(row):
+        if row["criterion"] != "accuracy":
+            return 2 if better.items() <= row.items() else 1
+        return {AGENTS[3]: 0, AGENTS[1]: 2 if int(row["query_id"][1:]) % 8 else 1}.get(row["subject"], 2)
+
+    relabel(old, lambda row: {"label": 2 if row["criterion"] == "accuracy" else 1})
+    relabel(new, lambda row: {"label": label(row)})
     rows = [row.split(" | ") for row in markdown(gate(new, old, max_drop=0.02)).splitlines() if row.startswith("| ")]
     assert [row.agent for row in gate(new, old, measures=["accuracy"]).rows] == sorted(AGENTS)
     assert [(row[0], row[1]) for row in rows[1:3]] == [(f"| {AGENTS[3]}", "accuracy"), (f"| {AGENTS[1]}", "accuracy")]
@@ -359,11 +331,13 @@ RISEN = [0.1 + 0.02 * n for n in range(24)]
 LOW = [0.1 + 0.002 * n for n in range(24)]
 
 
-def test_little_toxicity_is_gated_as_much_of_its_opposite(runs):
+def test_little_toxicity_is_gated_as_much_of_its_opposite_where_it_is_named(runs):
     """Of 1 - x with much being good everything is the same but for the means and the change's sign."""
     new, old = runs
+    usual = {one.measure for one in gate(new, old).rows}
     for run, labels in ((new, RISEN), (old, LOW)):
         evaluated(run, toxicity=labels, clean=[1 - label for label in labels])
+    assert {one.measure for one in gate(new, old).rows} == usual and gate(new, old).verdict == "not worse"
     for after, before, verdict in ((new, old, "worse"), (old, new, "not worse")):
         rows = [row(after, before, name) for name in ("toxicity", "clean")]
         assert rows[0].verdict == rows[1].verdict == verdict
@@ -420,14 +394,6 @@ def test_without_an_end_where_little_is_bad_the_worst_is_known(runs):
     evaluated(new, steps=[3.0 + n % 2 for n in range(24)])
     found = row(new, old, "steps", max_drop=0.02)
     assert found.verdict == "worse" and found.p == pytest.approx(0.5**23, rel=1e-5), "one less on each of 24 queries"
-
-
-def test_by_default_evaluators_have_no_part(runs):
-    new, old = runs
-    usual = {one.measure for one in gate(new, old).rows}
-    evaluated(new, toxicity=RISEN)
-    evaluated(old, toxicity=LOW)
-    assert {one.measure for one in gate(new, old).rows} == usual and gate(new, old).verdict == "not worse"
 
 
 @pytest.mark.parametrize(

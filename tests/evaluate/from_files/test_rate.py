@@ -85,19 +85,14 @@ def test_a_query_asked_again_in_its_section_tells_nothing_more(verb, write, caps
     assert _ends(json.loads(capsys.readouterr().out)) != pytest.approx(_ends(alone), abs=1e-3)
     write_queries({f"q{n:02}{end}": f"s{n:02}" for n in range(12) for end in ("", "-1", "-2")})
     assert verb("--sections", "queries.jsonl") == 0
-    assert _ends(json.loads(capsys.readouterr().out)) == pytest.approx(_ends(alone), abs=1e-5)
+    found = json.loads(capsys.readouterr().out)
+    assert _ends(found) == pytest.approx(_ends(alone), abs=1e-5)
+    assert verb is score or found["parameters"]["n_sections"] == 10
 
 
 def _ends(printed: dict[str, Any]) -> list[float]:
     figures = printed.get("ratings", printed).values()
     return [figure[end] for figure in figures for end in ("ci_low", "value", "ci_high")]
-
-
-def test_rate_says_how_many_sections_there_were(capsys: pytest.CaptureFixture[str]) -> None:
-    write_games()
-    write_queries({f"q{n:02}": n // 5 if n < 8 else None for n in range(10)})
-    assert rate("--sections", "queries.jsonl") == 0
-    assert json.loads(capsys.readouterr().out)["parameters"]["n_sections"] == 4
 
 
 LINE = '{"_id": "q00", "text": "?", "metadata": {"section": "s"}}\n'
@@ -126,9 +121,8 @@ def test_bad_sections_are_one_sentence(verb, text: str | None, says: str, capsys
     assert said.startswith("ragassay: ") and says in said and "\n" not in said
 
 
-@pytest.mark.parametrize("method", ["bradley-terry", "elo"])
 def test_rate_says_who_leads_whether_that_is_decided_who_may_be_the_best_and_what_it_may_lose(
-    method: str, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """9 of 12 won is too little for two agents, 27 of 36 is enough, and it is not where threes go together."""
     won = ["a"] * 9 + ["b"] * 3
@@ -138,7 +132,7 @@ def test_rate_says_who_leads_whether_that_is_decided_who_may_be_the_best_and_wha
         names = {f"q{n:02}-{copy}": n for n in range(12) for copy in range(copies)}
         write_texts("games", [json.dumps(game | {"query_id": name, "winner": won[n]}) for name, n in names.items()])
         write_queries({name: f"s{n}" for name, n in names.items()})
-        assert rate("--method", method, "--tournaments", "50", *options) == 0
+        assert rate(*options) == 0
         out: dict[str, Any] = json.loads(capsys.readouterr().out)
         assert out["verdict"]["leader"] == "A" and 0 < out["verdict"]["expected_loss"] < 0.5
         return out["verdict"]
@@ -282,13 +276,6 @@ def test_score(qrels: str, run: str, measure: str, says: str, capsys: pytest.Cap
     assert says in said(capsys)
 
 
-def test_a_label_given_twice_alike_is_one_label(capsys: pytest.CaptureFixture[str]):
-    Path("qrels").write_text(QRELS * 2)
-    Path("run").write_text(RUN)
-    assert main(["score", "--qrels", "qrels", "--run", "run", "--measure", "AP", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["AP"]["value"] == 1.0
-
-
 @pytest.mark.parametrize(
     ("line", "says"),
     [
@@ -301,10 +288,9 @@ def test_a_label_given_twice_alike_is_one_label(capsys: pytest.CaptureFixture[st
         ("", "has no game"),
     ],
 )
-@pytest.mark.parametrize("method", ["elo", "bradley-terry"])
-def test_rate(line: str, says: str, method: str, capsys: pytest.CaptureFixture[str]):
+def test_rate(line: str, says: str, capsys: pytest.CaptureFixture[str]):
     Path("games").write_text(line + "\n")
-    assert main(["rate", "--games", "games", "--method", method]) == 2
+    assert main(["rate", "--games", "games"]) == 2
     assert says in said(capsys)
 
 
@@ -318,8 +304,10 @@ def test_rate_says_how_sure_the_order_is(capsys: pytest.CaptureFixture[str]):
     assert "1 of 1 triples of agents run in a circle" in shown
 
 
-def test_score_says_which_queries_are_scored_0_for_want_of_a_ranking(capsys: pytest.CaptureFixture[str]):
-    Path("qrels").write_text(QRELS + "q2 0 d1 1\n")
+def test_score_says_which_queries_are_scored_0_for_want_of_a_ranking_and_takes_a_label_twice_alike_once(
+    capsys: pytest.CaptureFixture[str],
+):
+    Path("qrels").write_text(QRELS * 2 + "q2 0 d1 1\n")
     Path("run").write_text(RUN)
     assert main(["score", "--qrels", "qrels", "--run", "run", "--measure", "AP"]) == 0
     assert "queries of the qrels that the run lacks, each scored 0: 1" in capsys.readouterr().out
@@ -338,8 +326,7 @@ def test_score_says_which_queries_are_scored_0_for_want_of_a_ranking(capsys: pyt
         ["--bootstrap", "5"],
     ],
 )
-@pytest.mark.parametrize("method", ["elo", "bradley-terry"])
-def test_rate_with_numbers_out_of_range(option: list[str], method: str, capsys: pytest.CaptureFixture[str]):
+def test_rate_with_numbers_out_of_range(option: list[str], capsys: pytest.CaptureFixture[str]):
     Path("games").write_text(json.dumps(GAME) + "\n")
-    assert main(["rate", "--games", "games", "--method", method, *option]) == 2
+    assert main(["rate", "--games", "games", *option]) == 2
     assert "it must be" in said(capsys)

@@ -51,12 +51,6 @@ def test_each_stratum_gets_its_share_for_any_seed() -> None:
         assert sum(unit.place == ("a",) for unit in drawn) == 5
 
 
-def test_what_the_judge_was_unsure_of_is_drawn_three_times_as_often() -> None:
-    units = [Unit("answers", ((f"q{i}", "a", "accuracy"),), ("a",), float(i < 10)) for i in range(20)]
-    chances = {unit.unsure: chance for unit, chance, _ in draw(units, 8, 1)}
-    assert chances[1.0] == pytest.approx(3 * chances[0.0])
-
-
 @pytest.mark.parametrize(
     ("label", "probability", "expected", "value"),
     [(2, None, None, 0), (1, None, None, 1), (2, 0.9, None, 0.2), (1, 0.6, 1.5, 1), (0, 0.9, 0.1, 0.2)],

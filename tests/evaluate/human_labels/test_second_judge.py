@@ -199,7 +199,7 @@ def corrected(there: Findings, cheap: list[Judgment], second: SecondJudge) -> di
 def test_corrected_figures_are_unbiased_where_the_cheap_judge_is_not():
     generator, made = np.random.default_rng(11), many_answers()
     errors, uncorrected = [], []
-    for seed in range(40):
+    for seed in range(24):
         dear, cheap = judged_by_both(generator)
         there = findings(made, pointwise=tuple(cheap))
         frame = draw_frame(there, ["accuracy"], 5, n=40, seed=seed, kinds=["answers"])

@@ -90,13 +90,19 @@ def test_passages_come_by_whole_queries_and_everything_is_drawn_by_agent(workspa
         assert {row.subject for row in drawn if row.criterion == criterion} == set(findings.material.agents)
 
 
-def test_the_same_seed_draws_the_same_and_may_be_written_once(workspace: Workspace, tmp_path: Path) -> None:
+def test_the_same_seed_draws_the_same_another_does_not_ask_again_and_a_sheet_is_written_once(
+    workspace: Workspace, tmp_path: Path
+) -> None:
     findings = read_findings(workspace)
-    assert _draw(findings) == _draw(findings)
-    assert _draw(findings, seed=8).rows != _draw(findings).rows
-    write_sheet(workspace, _draw(findings), tmp_path / "sheet.csv")
+    sheet = _draw(findings)
+    assert sheet == _draw(findings) and _draw(findings, seed=8).rows != sheet.rows
+    known = [row.key for row in sheet.frame if row.drawn]
+    again = draw_sheet(findings, CRITERIA, 5, n=100, seed=8, known=known)
+    keys = {row.item: row.key for row in again.frame}
+    assert again.rows and not {keys[row[0]] for row in again.rows} & set(known)
+    write_sheet(workspace, sheet, tmp_path / "sheet.csv")
     with pytest.raises(InputError, match="drawn before"):
-        write_sheet(workspace, _draw(findings), tmp_path / "sheet.csv")
+        write_sheet(workspace, sheet, tmp_path / "sheet.csv")
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@A1", " =1", "\t=1", "＝1", "\n@x", "\tx"])
@@ -130,15 +136,6 @@ def test_empty_cells_are_counted_and_bad_ones_refused(workspace: Workspace, tmp_
     with pytest.raises(InputError, match="no item of a sheet"):
         take_sheet(workspace, _write(tmp_path / "bad.csv", [rows[0] | {"item": "i0"}]), "ann", "")
     assert read_labels(workspace.own_labels) == ()
-
-
-def test_a_second_sheet_does_not_ask_again(workspace: Workspace) -> None:
-    findings = read_findings(workspace)
-    first = _draw(findings)
-    known = [row.key for row in first.frame if row.drawn]
-    again = draw_sheet(findings, CRITERIA, 5, n=100, seed=8, known=known)
-    keys = {row.item: row.key for row in again.frame}
-    assert not {keys[row[0]] for row in again.rows} & set(known)
 
 
 def _corrected(workspace: Workspace, tmp_path: Path, n: int) -> Results:

@@ -45,12 +45,6 @@ def test_a_variant_that_is_better_everywhere_loses_nothing():
     assert (after.ci_low, after.ci_high) == pytest.approx((before.ci_low, before.ci_high), abs=1e-6)
 
 
-def test_two_variants_by_hand():
-    # Sections a and b of one question each: each half puts the variant first that fails on the other half.
-    after = choices(screening([[1.0, 0.0], [0.0, 1.0]])).mean(np.array([[1.0, 0.0], [0.0, 1.0]]), (0.0, 1.0))
-    assert after.value == 0.0
-
-
 def test_what_failed_where_it_is_reported_is_missing_and_no_zero():
     values = np.full((2, 10), 0.2)
     values[0] = 0.9
@@ -66,16 +60,16 @@ def test_of_one_section_nothing_can_be_reported_on_another():
 
 def test_what_ties_on_a_half_is_not_chosen_by_the_other():
     rng, off = np.random.default_rng(12), []
-    for _ in range(100):
+    for _ in range(60):
         values = rng.integers(0, 2, (60, 8)).astype(float)
         off.append(choices(screening(values)).mean(values, (0.0, 1.0)).value - 0.5)
-    assert abs(np.mean(off)) < 2.5 * np.std(off) / np.sqrt(100)
+    assert abs(np.mean(off)) < 2.5 * np.std(off) / np.sqrt(60)
 
 
 def test_of_equal_variants_the_figure_after_is_unbiased_and_none_is_called_the_best():
     rng, off, before, held, sure = np.random.default_rng(11), [], [], [], []
-    for _ in range(30):
-        shared, own = rng.normal(size=40), rng.normal(size=(100, 40))
+    for _ in range(20):
+        shared, own = rng.normal(size=40), rng.normal(size=(50, 40))
         values = np.clip(0.5 + 0.5 * shared + 0.5 * own, 0, 1)
         chosen = screen_results(screening(values, sections=np.arange(40) * 2 // 5)).chosen
         before.append(chosen.mean.before.value - 0.5)
@@ -83,5 +77,5 @@ def test_of_equal_variants_the_figure_after_is_unbiased_and_none_is_called_the_b
         held.append(chosen.mean.after.ci_low < 0.5 < chosen.mean.after.ci_high)
         sure.append(chosen.sure)
     assert np.mean(before) > 0.08
-    assert abs(np.mean(off)) < 2.5 * np.std(off) / np.sqrt(30)
+    assert abs(np.mean(off)) < 2.5 * np.std(off) / np.sqrt(20)
     assert np.mean(held) > 0.9 and np.mean(sure) <= 0.05

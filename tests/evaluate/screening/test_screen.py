@@ -115,8 +115,6 @@ def test_a_latency_that_differs_in_the_third_digit_is_the_same():
 
 
 EVEN_RNG = np.random.default_rng(5)
-
-
 EVEN = np.clip(EVEN_RNG.normal(0.5, 0.2, (30, 40)) - 0.01 * np.arange(30)[:, None], 0, 1)
 
 
@@ -175,20 +173,10 @@ def test_one_that_failed_on_the_hard_queries_is_not_ahead_for_that():
 
 
 RNG = np.random.default_rng(9)
-
-
 VALUES = np.round(np.clip(RNG.normal(0.5, 0.4, (12, 20)), 0, 1), 2)
-
-
 VALUES[4, 2] = np.nan
-
-
 SECTIONS = np.arange(20) // 2
-
-
 SETTINGS = [{"kind": "bm25", "k1": k1, "b": b} for k1 in (0.6, 0.9, 1.2, 1.5) for b in (0.3, 0.5, 0.7)]
-
-
 LATENCY = RNG.uniform(0.001, 0.1, 12)
 
 
@@ -240,16 +228,12 @@ def test_where_all_failed_nothing_is_chosen_and_that_is_said():
     assert found.variants[0].evidence_recall.n_failed == 4
 
 
-def test_one_variant_has_nothing_to_lead():
-    found = screen_results(screening(VALUES[:1]))
+def test_one_variant_has_nothing_to_lead_and_its_name_cannot_write_to_the_terminal():
+    found = screen_results(screening(VALUES[:1], names=["a\x1b[31m"]))
     assert (found.chosen.runner_up, found.chosen.lead, found.chosen.sure) == (None, None, False)
+    assert found.said and not any("\x1b" in sentence for sentence in found.said)
 
 
 def test_a_baseline_that_is_not_there_is_refused():
     with pytest.raises(InputError, match="no variant 'v99'"):
         screen_results(made(), baseline="v99")
-
-
-def test_names_cannot_write_to_the_terminal():
-    found = screen_results(screening(VALUES[:3], names=["a\x1b[31m", "b", "c"]))
-    assert not any("\x1b" in sentence for sentence in found.said)

@@ -44,10 +44,10 @@ def test_a_slope_is_scipy_s_and_its_interval_that_of_a_jackknife():
 
 def test_an_interval_of_unlike_slopes_holds_the_truth_about_as_often_as_it_says():
     rng, held = np.random.default_rng(4), 0
-    for _ in range(200):
+    for _ in range(100):
         sections = np.repeat(np.arange(12), 3)
         x = rng.random(36)
         y = 0.5 * x + rng.normal(0, 0.2, 12)[sections] + rng.normal(0, 0.2, 36)
         (figure,) = slopes(y[None], x, clusters_of_rows([f"{s:02}" for s in sections])).figures()
         held += figure.ci_low <= 0.5 <= figure.ci_high
-    assert 0.91 <= held / 200 <= 0.99
+    assert 0.9 <= held / 100 <= 0.99

@@ -13,9 +13,12 @@ from support.json_lines import records, write_lines
 from support.validity_corpus import AUTHORS, make_validity_corpus
 
 from ragassay.cli import main
+from ragassay.evaluate.report.page import PARTS, read_validity
 from ragassay.evaluate.validity import difficulty, people
 from ragassay.evaluate.validity.records import Validity
 from ragassay.evaluate.validity.validity import render
+from ragassay.experiment.reading import load_experiment
+from ragassay.experiment.workspace import Workspace
 
 
 def looked_at(corpus: Path, results: Path) -> dict[str, Any]:
@@ -40,8 +43,18 @@ def few_splits() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return looked_at(*make_validity_corpus(tmp_path_factory.mktemp("sound")))
+def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """(corpus, results) of a sound set, one of whose roles is hostile."""
+    corpus, results = make_validity_corpus(tmp_path_factory.mktemp("sound"))
+    rows = records(results / "queries.jsonl")
+    rows[0]["metadata"]["role"] = "<script>alert(1)</script>"
+    write_lines(results / "queries.jsonl", rows)
+    return corpus, results
+
+
+@pytest.fixture(scope="module")
+def sound(folders: tuple[Path, Path]) -> dict[str, Any]:
+    return looked_at(*folders)
 
 
 def test_a_sound_set_raises_no_warning(sound: dict[str, Any]):
@@ -55,12 +68,16 @@ def test_a_sound_set_raises_no_warning(sound: dict[str, Any]):
             assert figure["ci_low"] <= figure["value"] <= figure["ci_high"]
 
 
-def test_questions_copied_word_for_word_are_a_leak(tmp_path: Path):
-    found = looked_at(*make_validity_corpus(tmp_path, "leak"))
+def test_questions_copied_word_for_word_are_a_leak_and_the_report_says_so_first(tmp_path: Path):
+    corpus, results = make_validity_corpus(tmp_path, "leak")
+    found = looked_at(corpus, results)
     assert found["leak"]["figures"]["copied"]["value"] == 1.0
     assert found["leak"]["figures"]["run_evidence"]["value"] == 10.0
     assert "copied from their evidence" in found["leak"]["warnings"][0]
     assert any("overlap more with passages than people's" in warning for warning in found["warnings"])
+    lines = read_validity(Workspace(corpus, results, load_experiment(corpus / "experiment.toml")))
+    assert {line.part for line in lines} == set(PARTS)
+    assert lines[0].warning and "copied from their evidence" in lines[0].said
 
 
 def test_questions_that_all_begin_alike_are_not_realistic(tmp_path: Path):
@@ -108,49 +125,43 @@ def test_without_a_screening_the_parts_that_need_none_are_there(tmp_path: Path, 
         assert "no screening yet" in found[part]["abstained"]
 
 
-def test_without_real_questions_that_part_abstains(tmp_path: Path):
-    found = looked_at(*make_validity_corpus(tmp_path, n_real=0))
-    assert found["people"]["abstained"] == (
-        "No query is a person's own, so the order by people's questions is not known."
-    )
-    assert "no people's questions (questions.txt)" in found["realism"]["abstained"]
-    assert found["warnings"] == [] and found["people"]["beside"] == []
-
-
-def test_a_set_of_one_question_says_so(tmp_path: Path):
+def test_a_set_of_one_question_and_none_of_people_says_so(tmp_path: Path):
     corpus, results = make_validity_corpus(tmp_path, n_real=0)
     write_lines(results / "queries.jsonl", records(results / "queries.jsonl")[:1])
     write_lines(results / "screening.jsonl", [row | {"n": 1} for row in records(results / "screening.jsonl")])
     found = looked_at(corpus, results)
     assert "1 written question has a value" in found["difficulty"]["abstained"]
     assert "fewer than 9" in found["leak"]["abstained"]
+    assert "No query is a person's own" in found["people"]["abstained"] and found["people"]["beside"] == []
+    assert "no people's questions (questions.txt)" in found["realism"]["abstained"]
     assert found["leak"]["figures"]["shared_evidence"]["ci_low"] is None and found["warnings"] == []
 
 
-def test_without_questions_there_is_nothing_to_look_at(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    corpus, results = make_validity_corpus(tmp_path)
-    (results / "queries.jsonl").unlink()
-    assert main(["check", "validity", str(corpus), "--results", str(results)]) == 2
-    assert "there are no questions yet" in capsys.readouterr().err
-    assert not (results / "validity.json").exists()
+def _elsewhere(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    rows[-1]["metadata"]["evidence"] = [{"doc": "other.pdf", "start": 0, "end": 5}]
+    return rows
 
 
-def test_a_screening_of_other_queries_is_not_taken_for_one_of_these(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    corpus, results = make_validity_corpus(tmp_path)
-    write_lines(results / "queries.jsonl", records(results / "queries.jsonl")[:50])
-    assert main(["check", "validity", str(corpus), "--results", str(results)]) == 2
-    assert "bm25-0 was run on 110 queries, and there are 50 now" in capsys.readouterr().err
-
-
-def test_a_real_question_about_another_document_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (None, ("there are no questions yet",)),
+        (lambda rows: rows[:50], ("bm25-0 was run on 110 queries, and there are 50 now",)),
+        (_elsewhere, ("other.pdf", "queries.jsonl:110")),
+    ],
+    ids=["no questions", "a screening of others", "a question about another document"],
+)
+def test_questions_that_are_not_those_of_the_run_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: Any, said: tuple[str, ...]
+):
     corpus, results = make_validity_corpus(tmp_path)
     rows = records(results / "queries.jsonl")
-    rows[-1]["metadata"]["evidence"] = [{"doc": "other.pdf", "start": 0, "end": 5}]
-    write_lines(results / "queries.jsonl", rows)
+    (results / "queries.jsonl").unlink()
+    if change:
+        write_lines(results / "queries.jsonl", change(rows))
     assert main(["check", "validity", str(corpus), "--results", str(results)]) == 2
     told = capsys.readouterr().err
-    assert "other.pdf" in told and f"queries.jsonl:{len(rows)}" in told
-    assert not (results / "validity.json").exists()
+    assert all(part in told for part in said) and not (results / "validity.json").exists()
 
 
 def test_a_variant_that_fails_on_a_query_leaves_it_out_and_says_so(tmp_path: Path):
@@ -177,17 +188,12 @@ def test_the_judge_s_labels_are_a_second_basis_and_without_sections_there_is_no_
     assert judge["basis"] == "judge" and judge["figures"] == evidence["figures"]
 
 
-def test_the_page_escapes_what_it_shows_and_loads_nothing(tmp_path: Path):
-    corpus, results = make_validity_corpus(tmp_path)
-    rows = records(results / "queries.jsonl")
-    rows[0]["metadata"]["role"] = "<script>alert(1)</script>"
-    write_lines(results / "queries.jsonl", rows)
-    found = looked_at(corpus, results)
-    page = (results / "validity.html").read_text()
+def test_the_page_escapes_what_it_shows_and_loads_nothing(folders: tuple[Path, Path], sound: dict[str, Any]):
+    page = (folders[1] / "validity.html").read_text()
     assert "&lt;script&gt;" in page and "<script" not in page
     assert not re.search(r"(src|href)=", page) and "default-src 'none'" in page
     assert "shared evidence" not in page and "share of a question’s content words that its evidence has" in page
-    assert render(Validity.model_validate(found)) == page
+    assert render(Validity.model_validate(sound)) == page
 
 
 def test_written_questions_are_held_against_their_section_and_people_s_against_what_they_have(

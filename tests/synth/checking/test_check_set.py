@@ -33,14 +33,10 @@ def faults(found: Checked) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("language", SOUND)
-def test_sound_questions_raise_nothing(check: Check, language: str):
+def test_sound_questions_raise_nothing_and_six_planted_faults_are_found_and_nothing_else(check: Check, language: str):
     checked = check(rows_of(language), language)
     assert checked.findings == ()
     assert checked.counts["answer-not-held"].n == checked.counts["evidence-not-in-corpus"].n == len(SOUND[language])
-
-
-@pytest.mark.parametrize("language", SOUND)
-def test_six_planted_faults_are_found_and_nothing_else(check: Check, language: str):
     first, second, third, *_ = SOUND[language]
     copied = first.evidence.rstrip(".。") + "?"
     planted = [
@@ -131,11 +127,7 @@ def test_keywords_are_not_taken_for_a_copy(check: Check):
 
 
 def test_what_was_not_judged_is_counted(check: Check):
-    rows = [
-        {"id": "a", "user_input": "What ends sleep?"},
-        {"id": "b", "user_input": "zzz"},
-        {"id": "c", "user_input": ""},
-    ]
+    rows = [{"id": id, "user_input": text} for id, text in (("a", "What ends sleep?"), ("b", "zzz"), ("c", ""))]
     counts = check(rows).counts
     assert (counts["answer-not-held"].n, counts["answer-not-held"].n_not_judged) == (0, 3)
     assert (counts["near-duplicate"].n, counts["near-duplicate"].n_not_judged) == (2, 1)
@@ -156,13 +148,8 @@ def test_the_set_as_a_whole(check: Check):
 def test_a_set_that_begins_alike_is_told_from_the_experts(check: Check):
     subjects = ["EEPROM", "timer", "watchdog", "stack", "bootloader", "oscillator", "heap", "linker", "fuse", "port"]
     experts = [f"why does my {name} not work" for name in subjects]
-    rows = [
-        {
-            "id": f"q{n}",
-            "user_input": f"In the field of embedded systems, could you elaborate how the {name} is set up?",
-        }
-        for n, name in enumerate(subjects)
-    ]
+    text = "In the field of embedded systems, could you elaborate how the {} is set up?"
+    rows = [{"id": f"q{n}", "user_input": text.format(name)} for n, name in enumerate(subjects)]
     realism = check(rows, experts=experts).realism
     assert realism is not None and realism.auc is not None and realism.auc.value is not None
     assert realism.auc.value > 0.9

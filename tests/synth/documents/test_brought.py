@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
@@ -129,16 +128,21 @@ def test_scans_are_recognised_once_where_that_is_asked_for(tmp_path: Path, monke
     assert "--skip-text" in asked and "-l eng" in asked and "scan.pdf" in asked
 
 
-def test_a_scan_that_cannot_be_recognised_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scan_that_cannot_be_recognised_is_named_and_so_is_a_page_that_looks_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program(tmp_path / "bin", 'echo "no language data: eng" >&2\nexit 3')
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     space = workspace(tmp_path / "c", "ocr = true\n")
     make_pdf(space.corpus / "scan.pdf", [""])
-    make_pdf(space.corpus / "text.pdf", [PROSE])
+    make_pdf(space.corpus / "text.pdf", [PROSE, "Page two"])
     outcome = ingest(space)
     assert "scan.pdf: its text is not recognised (ocrmypdf: no language data: eng)" in outcome.notices
     assert [row["doc"] for row in records(space.unreadable)] == ["scan.pdf"]
     assert not [*space.recognised.iterdir()]
+    [wrong] = records(space.suspicious_pages)
+    assert (wrong["doc"], wrong["page"], wrong["reasons"]) == ("text.pdf", 2, ["2 words"])
+    assert wrong["excerpt"] == "Page two"
 
 
 def test_ocr_without_the_program_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,13 +175,3 @@ def test_sound_pages_blank_ones_and_tables_are_not_suspicious() -> None:
     compound = "The two- and three-phase motors, low- and high-side switches, pre- and post-heating, on- and off-times."
     texts = ["", PROSE, table, compound]
     assert not list(suspicious_pages([Page(doc="a", page=n, text=text) for n, text in enumerate(texts, 1)]))
-
-
-def test_ingest_writes_them(tmp_path: Path) -> None:
-    space = workspace(tmp_path / "c", "")
-    make_pdf(space.corpus / "a.pdf", [PROSE, "Page two"])
-    ingest(space)
-    assert [(row["doc"], row["page"], row["reasons"]) for row in records(space.suspicious_pages)] == [
-        ("a.pdf", 2, ["2 words"])
-    ]
-    assert json.loads((space.suspicious_pages).read_text("utf-8"))["excerpt"] == "Page two"

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from langchain_text_splitters import RecursiveCharacterTextSplitter
+from support.made_documents import documents, solid
 
 from ragassay.errors import InputError
 from ragassay.experiment.plugins import importable
@@ -22,33 +23,6 @@ from ragassay.synth.documents.chunking import Means, by_python, load_own_cut, sp
 from ragassay.synth.documents.cutting import chunk, make_passages, make_sections
 from ragassay.synth.documents.text import DocumentText, Span
 from ragassay.synth.pdf.readers import OutlineEntry
-
-WORDS = [
-    "the",
-    "Pump",
-    "valve.",
-    "seals",
-    "(x)",
-    "0x1F;",
-    "ends!",
-    "}",
-    "手册",
-    "泵。",
-    "• item",
-    "\n",
-    "\n\n",
-    "2.1 Oil\n",
-]
-
-lines = st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join)
-page_numbers = st.lists(st.integers(1, 12), max_size=8, unique=True).map(sorted)
-
-
-@st.composite
-def documents(draw: st.DrawFn) -> DocumentText:
-    numbers = draw(page_numbers)
-    pages = tuple((number, draw(lines).strip("\n")) for number in numbers)
-    return DocumentText("a/b.pdf", pages, tuple(OutlineEntry(number, 1, f"Part {number}") for number in numbers[::2]))
 
 
 def vectors(_: str | None, texts: Sequence[str]) -> npt.NDArray[np.floating]:
@@ -64,10 +38,6 @@ MOST = {"words": 1.25, "headings": 1.25, "sentences": 1.0, "recursive": 1.0, "se
 def n_words(text: str) -> int:
     """Words between white space; a Chinese character with the marks behind it is one."""
     return len(re.findall(r"[\u3400-\u9fff][^\w\s]*|[^\s\u3400-\u9fff]+", text))
-
-
-def solid(text: str) -> str:
-    return re.sub(r"\s+", "", text)
 
 
 @pytest.mark.parametrize("by", ["words", "sentences", "recursive", "headings", "pages", "semantic"])

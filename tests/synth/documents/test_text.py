@@ -134,8 +134,10 @@ INDEX = "Index\nP\n" + "\n".join(
 
 
 @pytest.mark.parametrize("contents", [LEADERS, DENSE])
-def test_a_table_of_contents_is_emptied(contents: str) -> None:
+def test_a_table_of_contents_is_emptied_and_text_behind_it_stays(contents: str) -> None:
     assert cleaned([contents, *PROSE]) == ["", *PROSE]
+    behind = "\n".join(PROSE[:2])
+    assert cleaned([f"{contents}\n{behind}", *PROSE[2:]])[0] == behind
 
 
 def test_contents_without_leaders_are_known_by_the_pages_they_name() -> None:
@@ -145,11 +147,6 @@ def test_contents_without_leaders_are_known_by_the_pages_they_name() -> None:
     assert cleaned([contents, *chapters]) == ["", *chapters]
     table = "Sizes\n" + "\n".join(f"Length of {n}a rod {n}" for n in range(2, 12))
     assert cleaned([table, *chapters])[0] == table
-
-
-def test_text_behind_the_last_entry_stays() -> None:
-    behind = "\n".join(PROSE[:2])
-    assert cleaned([f"{LEADERS}\n{behind}", *PROSE[2:]])[0] == behind
 
 
 def test_an_index_at_the_end_goes_and_a_list_of_numbers_stays() -> None:

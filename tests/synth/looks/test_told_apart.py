@@ -44,7 +44,7 @@ def test_the_area_is_scikit_learns(positive: list[float], negative: list[float])
     assert np.isclose(auc(np.array(positive), np.array(negative)), roc_auc_score(truth, positive + negative))
 
 
-@pytest.mark.parametrize(("shift", "seed"), [(0.0, 1), (1.0, 2), (30.0, 3)])
+@pytest.mark.parametrize(("shift", "seed"), [(0.0, 1), (30.0, 3)])
 def test_the_regression_is_scikit_learns(shift: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     points, positive, times = rng.normal(size=(60, 4)), np.arange(60) >= 20, rng.integers(1, 4, 60).astype(float)

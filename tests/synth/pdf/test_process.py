@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support.pdf_maker import break_page, make_bomb, make_encrypted_pdf, make_pdf
+from support.pdf_maker import break_page, make_bomb, make_pdf
 
 from ragassay.synth.pdf import process as pdf_pool
 from ragassay.synth.pdf.process import PdfPool
@@ -81,9 +81,9 @@ def test_a_page_that_takes_too_much_memory_is_said_and_the_others_are_read(
     monkeypatch.setattr(pdf_pool, "MOST_MEMORY", 150_000_000)
     bomb = make_bomb(tmp_path / "bomb.pdf", 80)
     assert bomb.stat().st_size < 100_000
-    good = make_pdf(tmp_path / "a.pdf", PAGES)
+    good = make_pdf(tmp_path / "a.pdf", PAGES[:5])
     with PdfPool(reader, 1) as pool:  # type: ignore[arg-type]
-        (bad,), texts = pool.read([(bomb, [1]), (good, range(1, 121))])
+        (bad,), texts = pool.read([(bomb, [1]), (good, range(1, 6))])
     assert bad.text is None
     assert "takes more than 0.15 GB of memory; divide it" in (bad.error or "")
     assert not any(text.error for text in texts)
@@ -98,15 +98,6 @@ def test_what_a_reader_remembers_of_the_pages_before_takes_no_page_away(
     with PdfPool("pypdf", 1) as pool:
         (texts,) = pool.read([(path, range(1, 5))])
     assert [text.error for text in texts] == [None] * 4
-
-
-def test_a_locked_document_says_so(tmp_path: Path) -> None:
-    path = make_encrypted_pdf(tmp_path / "a.pdf", ["x"])
-    unlocked = make_encrypted_pdf(tmp_path / "b.pdf", ["open to all"], password="")
-    for reader in ("pypdf", "pdfium"):
-        with PdfPool(reader, 1) as pool:  # type: ignore[arg-type]
-            assert "password" in (pool.probe([path])[0].error or "")
-            assert (pool.read([(unlocked, [1])])[0][0].text or "").strip() == "open to all"
 
 
 def _children() -> list[int]:

@@ -142,14 +142,6 @@ def test_a_kind_that_is_short_is_said_and_the_others_fill_up() -> None:
     )
 
 
-def test_kinds_are_exchanged_among_models_where_one_alone_has_them() -> None:
-    """b has nothing but facts, so that a must give all others, though it would give facts as well."""
-    rows = [(A, kind, n, False) for kind in KINDS for n in range(6)] + [(B, "fact", n, False) for n in range(6)]
-    pool = [query(number, row) for number, row in enumerate(rows)]
-    chosen = choose(pool, drawn_shares(pool), TARGET, settings({A: 6, B: 6}))
-    assert of_kind(chosen.queries) == {"fact": 6, "several": 3, "keyword": 3}
-
-
 def test_without_a_question_nothing_is_chosen() -> None:
     assert choose([], {}, TARGET, settings({A: 5})).queries == ()
 

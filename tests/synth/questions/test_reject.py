@@ -167,17 +167,13 @@ def test_a_question_as_people_ask_it_is_kept(text: str) -> None:
     assert fault_of(clean(text)) is None
 
 
-def test_questions_that_people_asked_of_two_manuals_are_kept() -> None:
-    """Of the R FAQ's 80 and avr-libc's 36 all but the few that are statements ("I get …"), and those for that."""
-    of_r = [question.text for question in read_expert_questions(CORPORA / "r" / "questions.txt")]
-    assert len(of_r) == 80
-    faults = {text: fault_of(text) for text in of_r if fault_of(text)}
-    assert faults == {"I installed a package but the functions are not there": "not a question"}
-    of_avr = [question.text for question in read_expert_questions(CORPORA / "avr-libc" / "questions.txt")]
-    assert len(of_avr) == 36
-    faults = {text: fault_of(text) for text in of_avr if fault_of(text)}
-    assert set(faults.values()) == {"not a question"}
-    assert all("?" not in text for text in faults)
+@pytest.mark.parametrize(("manual", "n", "n_faults"), [("r", 80, 1), ("avr-libc", 36, None)])
+def test_questions_that_people_asked_of_a_manual_are_kept(manual: str, n: int, n_faults: int | None) -> None:
+    """All but the few that are statements ("I get …"), and those for that."""
+    texts = [question.text for question in read_expert_questions(CORPORA / manual / "questions.txt")]
+    faults = {text: fault_of(text) for text in texts if fault_of(text)}
+    assert len(texts) == n and len(faults) == (n_faults or len(faults))
+    assert set(faults.values()) == {"not a question"} and all("?" not in text for text in faults)
 
 
 @pytest.mark.parametrize("text", LEANING)
@@ -269,8 +265,8 @@ def test_an_id_that_is_taken_is_lengthened() -> None:
     assert len(other) == len(free) + 1
 
 
-# From the FAQs of R, Debian and avr-libc: different questions that people wrote in nearly the same some_words.
-PEOPLE = [
+# The first six are from the FAQs of R, Debian and avr-libc: people asked them apart in nearly the same words.
+DIFFERENT = [
     ("What is missing from Debian GNU/Linux?", "What is Debian GNU/Linux?"),
     ("How do I report a bug in Debian?", "How to report a bug"),
     ("How can R be installed (Windows)", "How can R be installed (Mac)"),
@@ -280,12 +276,10 @@ PEOPLE = [
     ),
     ("What does the unstable distribution contain?", "What does the testing distribution contain?"),
     ("How can add-on packages be removed?", "How can add-on packages be installed?"),
-]
-DIFFERENT = [
-    ("What is the baud rate of UART0?", "What is the baud rate of UART1?", "en"),
-    ("How do I enable the watchdog timer?", "How do I disable the watchdog timer?", "en"),
-    ("Why should I use volatile here?", "Why should I not use volatile here?", "en"),
-    ("How do I set the fuse bits of the ATmega8 with avrdude?", "How do I set the fuse bits with avrdude?", "en"),
+    ("What is the baud rate of UART0?", "What is the baud rate of UART1?"),
+    ("How do I enable the watchdog timer?", "How do I disable the watchdog timer?"),
+    ("Why should I use volatile here?", "Why should I not use volatile here?"),
+    ("How do I set the fuse bits of the ATmega8 with avrdude?", "How do I set the fuse bits with avrdude?"),
 ]
 SAME = [
     ("How do I read a byte from program memory?", "How can I read bytes from the program memory?", "en"),
@@ -297,24 +291,14 @@ SAME = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), PEOPLE)
-def test_questions_that_people_asked_apart_stay_apart(one: str, other: str) -> None:
+@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+def test_another_thing_is_another_question(one: str, other: str) -> None:
     assert similarity(shape_of(one, "en"), shape_of(other, "en")) < THRESHOLD
-
-
-@pytest.mark.parametrize(("one", "other", "language"), DIFFERENT)
-def test_another_thing_is_another_question(one: str, other: str, language: str) -> None:
-    assert similarity(shape_of(one, language), shape_of(other, language)) < THRESHOLD
 
 
 @pytest.mark.parametrize(("one", "other", "language"), SAME)
 def test_the_same_question_in_nearly_the_same_words(one: str, other: str, language: str) -> None:
     assert similarity(shape_of(one, language), shape_of(other, language)) >= THRESHOLD
-
-
-def test_it_is_the_jaccard_index_of_the_content_words() -> None:
-    one, other = shape_of("red green blue black", "xx"), shape_of("green blue black white grey", "xx")
-    assert similarity(one, other) == Fraction(3, 6)
 
 
 @pytest.mark.parametrize(("shared", "more", "found"), [(4, 1, True), (12, 3, True), (3, 1, False), (15, 4, False)])
