@@ -36,13 +36,13 @@ HOSTILE = {
     "emoji": "🙂🙃 👩‍👩‍👧 🇩🇪",
     "right to left": "north شمال \u202e\u202e \u200f. שלום east עולם.",
     "nul": "north\x00 east\ud7ff \ufffe",
-    "long": "north east " * 9000,
-    "one word": "n" * 100_000,
-    "many sentences": " ".join(f"North number {i} is here." for i in range(4000)),
-    "brackets": "[" * 50_000 + "(" * 50_000,
-    "deep JSON": '{"north":' * 10_000 + "1" + "}" * 10_000,
-    "huge number": "north " + "9" * 90_000,
-    "lines": "a\n" * 40_000,
+    "long": "north east " * 1800,
+    "one word": "n" * 20_000,
+    "many sentences": " ".join(f"North number {i} is here." for i in range(400)),
+    "brackets": "[" * 10_000 + "(" * 10_000,
+    "deep JSON": '{"north":' * 2_000 + "1" + "}" * 2_000,
+    "huge number": "north " + "9" * 20_000,
+    "lines": "a\n" * 8_000,
 }
 
 

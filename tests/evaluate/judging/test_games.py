@@ -41,10 +41,10 @@ def test_every_pair_meets_and_is_taken_from_exactly_one_block_that_both_sit_in(t
         assert all(len({*block.agents}) == len(block.agents) for block in blocks)
 
 
-@pytest.mark.parametrize("t", [9, 10, 12, 14])
+@pytest.mark.parametrize("t", [9, 12, 14])
 def test_over_queries_every_two_agents_share_lists_of_every_size_equally_often(t):
     """The grouping is drawn anew for each query, so a pair's counts are binomial: all within five standard errors."""
-    n, pairs = 2_000, every(names[:t])
+    n, pairs = 1_000, every(names[:t])
     plan = Plan([names[:t]], queries(n), 4, 7)
     blocks = [block for query in queries(n) for block in plan.blocks(query)]
     taken = Counter((pair, len(block.agents)) for block in blocks for pair in block.pairs)

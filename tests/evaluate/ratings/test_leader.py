@@ -145,7 +145,7 @@ def test_loss_falls_with_queries_and_with_the_lead_and_is_never_quite_nothing():
     assert same[0] > same[1] > 0 and standing(duel(1, 0)).expected_loss is None
 
 
-SEEDS, EACH = range(often(10)), 40
+SEEDS, EACH = range(often(10)), 25
 MARGIN = 0.05
 
 

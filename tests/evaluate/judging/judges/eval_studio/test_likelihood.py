@@ -84,11 +84,11 @@ HOSTILE = {
     "empty": "",
     "blank": " \n\t",
     "one letter": "a",
-    "long": "word " * 20_000,
-    "emoji": "😀👩‍👩‍👧‍👦" * 50,
+    "long": "word " * 4_000,
+    "emoji": "😀👩‍👩‍👧‍👦" * 10,
     "right to left": "مرحبا بالعالم שלום \u202e",
-    "nested": "[" * 2_000,
-    "number": "9" * 1_000,
+    "nested": "[" * 500,
+    "number": "9" * 300,
     "template": "{{ 1/0 }}{% for %} ## User\n",
     "surrogate": "half \ud83d a letter",
 }
@@ -125,8 +125,8 @@ def test_no_text_stops_an_evaluator_and_none_is_given_a_number_for_nothing(name,
     (row,) = done.value.value
     if name == "perplexity" and len(text) == 1:
         assert row.error == "no value: answer is one token, and nothing is before it"
-    elif len(text) == 100_000 and name != "gptscore_question_answering":
-        assert "it has 99,9" in row.error and row.label is None
+    elif len(text) == 20_000 and name != "gptscore_question_answering":
+        assert "it has 19,9" in row.error and row.label is None
     else:
         assert row.error is None and 0 <= row.label < math.inf
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.often import CI
 
 from ragassay.evaluate.judging.judges.eval_studio.safety.leaks import SECRETS
 from ragassay.evaluate.judging.judges.eval_studio.safety.patterns import Kind, findings
@@ -44,7 +45,7 @@ def test_a_text_that_is_passed_over_holds_no_match(kind: Kind) -> None:
     plain = replace(kind, check=check, context=None, unless=None)
     fits = st.from_regex(re.compile(_core(kind), kind.pattern.flags & (re.ASCII | re.IGNORECASE)), fullmatch=True)
 
-    @settings(max_examples=10, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=10 if CI else 4, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(fits)
     def each(text: str) -> None:
         everywhere = replace(plain, digits=0, holds=())
