@@ -39,14 +39,14 @@ def sampled(true: np.ndarray, n: int, generator: np.random.Generator) -> Means:
 def test_it_holds_the_truth_where_the_true_orders_are_the_same_or_turned(other, truth):
     """40 queries, agents .05 apart: the percentiles hold it in under half of the experiments."""
     generator, held, percentiles = np.random.default_rng(4), 0, 0
-    for seed in range(30):
+    for seed in range(20):
         one, two = sampled(0.05 * np.arange(6), 40, generator), sampled(0.05 * other, 40, generator)
         low, high = order_intervals(one, two, {"tau": tau_b}, 1.0, seed)["tau"]
         assert low is not None and high is not None and -1 <= low <= float(tau_b(one.means, two.means)) <= high <= 1
         held += low <= truth + 1e-9 and high >= truth - 1e-9
         ends = np.quantile(tau_b(one.drawn, two.drawn), [0.025, 0.975])
         percentiles += bool(ends[0] <= truth + 1e-9 and ends[1] >= truth - 1e-9)
-    assert held >= 28 and percentiles < 20
+    assert held >= 19 and percentiles < 13
 
 
 def test_many_queries_leave_little_open():
@@ -58,19 +58,19 @@ def test_many_queries_leave_little_open():
     assert order_intervals(one, turned, {"tau": tau_b}, 1.0, 7)["tau"] == (-1, -1)
 
 
+MEANS_OF_3 = np.array([0.2, 0.4, 0.6])
+
+
 def test_without_spread_or_with_one_section_there_is_none():
-    means = np.array([0.2, 0.4, 0.6])
-    still = Means(means, np.tile(means, (50, 1)), 5)
-    assert order_intervals(still, still, {"tau": tau_b}, 1.0, 7) == {"tau": (None, None)}
-    generator = np.random.default_rng(6)
-    one = sampled(means, 20, generator)
-    alone = Means(one.means, one.drawn, 1)
-    assert order_intervals(one, alone, {"tau": tau_b}, 1.0, 7) == {"tau": (None, None)}
+    still = Means(MEANS_OF_3, np.tile(MEANS_OF_3, (50, 1)), 5)
+    one = sampled(MEANS_OF_3, 20, np.random.default_rng(6))
+    for pair in ((still, still), (one, Means(one.means, one.drawn, 1))):
+        assert order_intervals(*pair, {"tau": tau_b}, 1.0, 7) == {"tau": (None, None)}
 
 
 def test_a_resample_without_any_value_of_an_agent_takes_no_part():
     generator = np.random.default_rng(6)
-    one, two = (sampled(np.array([0.2, 0.4, 0.6]), 30, generator) for _ in range(2))
+    one, two = (sampled(MEANS_OF_3, 30, generator) for _ in range(2))
     holed = one.drawn.copy()
     holed[::7, 1] = np.nan
     low, high = order_intervals(Means(one.means, holed, 30), two, {"tau": tau_b}, 1.0, 7)["tau"]

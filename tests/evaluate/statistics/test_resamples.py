@@ -18,20 +18,14 @@ def named(values):
     return {f"q{n:03d}": value for n, value in enumerate(values)}
 
 
-def test_the_interval_of_a_mean_without_limits_is_students():
-    values = norm.ppf((np.arange(30) + 0.5) / 30)
-    figure = resamples(list(named(values)), 100, 7).figure(named(values.tolist()))
-    half = t.ppf(0.975, 29) * values.std(ddof=1) / np.sqrt(30)
-    assert figure.ci_low == pytest.approx(-half, abs=1e-8) and figure.ci_high == pytest.approx(half, abs=1e-8)
-
-
-def test_the_interval_of_resamples_is_students_where_the_data_are_normal():
+def test_the_interval_of_a_mean_without_limits_is_students_and_near_it_that_of_resamples():
     """Hesterberg 2015: the expanded percentile interval is the t interval where the mean is normal."""
     values = norm.ppf((np.arange(30) + 0.5) / 30)
     draws = resamples(list(named(values)), 20_000, 7)
-    low, high = draws.interval(draws.weights @ values / 30, 30)
+    figure = draws.figure(named(values.tolist()))
     half = t.ppf(0.975, 29) * values.std(ddof=1) / np.sqrt(30)
-    assert low == pytest.approx(-half, rel=0.03) and high == pytest.approx(half, rel=0.03)
+    assert (figure.ci_low, figure.ci_high) == pytest.approx((-half, half), abs=1e-8)
+    assert draws.interval(draws.weights @ values / 30, 30) == pytest.approx((-half, half), rel=0.03)
 
 
 def test_a_rating_that_no_resample_moves_has_no_interval():
@@ -41,15 +35,11 @@ def test_a_rating_that_no_resample_moves_has_no_interval():
 
 
 def test_like_observations_have_the_exact_binomial_limit():
-    draws = resamples(list(named(range(12))), 200, 7)
-    one, zero = draws.figure(named([1.0] * 12), (0, 1)), draws.figure(named([0.0] * 12), (0, 1))
-    exact = binomtest(12, 12).proportion_ci(method="exact")
-    assert (one.ci_low, one.ci_high) == (pytest.approx(exact.low, abs=1e-9), 1.0)
-    assert (zero.ci_low, zero.ci_high) == (0.0, pytest.approx(1 - exact.low, abs=1e-9))
-    assert draws.figure(named([2.0] * 12), (0, 2)).ci_low == pytest.approx(2 * exact.low, abs=1e-9)
-    middle = draws.figure(named([1.0] * 12), (0, 2))
-    ends = (pytest.approx(exact.low, abs=1e-9), pytest.approx(2 - exact.low, abs=1e-9))
-    assert (middle.ci_low, middle.ci_high) == ends
+    draws, low = resamples(list(named(range(12))), 200, 7), binomtest(12, 12).proportion_ci(method="exact").low
+    cases = ((1.0, (0, 1), low, 1), (0.0, (0, 1), 0, 1 - low), (2.0, (0, 2), 2 * low, 2), (1.0, (0, 2), low, 2 - low))
+    for value, limits, *ends in cases:
+        figure = draws.figure(named([value] * 12), limits)
+        assert [figure.ci_low, figure.ci_high] == pytest.approx(ends, abs=1e-9)
     assert draws.figure(named([1.0] * 12)).ci_low is None
 
 

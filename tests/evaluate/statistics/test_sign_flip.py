@@ -94,4 +94,4 @@ def test_drawn_signs_come_near_all_choices_of_signs():
     exact = (np.abs((1 - 2.0 * choices) @ sums) >= sums.sum() - 1e-9).mean()
     assert abs(flip_p(sums, 7) - exact) < 4 * np.sqrt(exact * (1 - exact) / 9999)
     assert flip_p(sums[:14], 7) == flip_p(sums[:14], 8), "few enough to be counted"
-    assert flip_p(sums, 7) != flip_p(sums, 8)
+    assert flip_p(sums, 7) != flip_p(sums, 8) and flip_p(sums, 7) == flip_p(sums[::-1], 7)
