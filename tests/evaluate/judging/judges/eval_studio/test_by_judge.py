@@ -119,11 +119,6 @@ def test_a_search_that_is_not_there_is_said_before_anything_is_asked(bench, monk
     assert bench.status == 2 and said in capsys.readouterr().err and not asked(bench)
 
 
-def test_with_neither_search_nor_passage_there_is_no_value(bench, monkeypatch):
-    row = judge_one(bench, monkeypatch, "fact_check", {}, passages=[])["fact_check"]
-    assert row.error == "no value: no passage was retrieved" and not asked(bench)
-
-
 def test_the_stage_depends_on_the_search_and_on_the_prompts_of_the_rooms(tmp_path):
     """Where one of these files changes, an experiment evaluates anew."""
     (tmp_path / "looking_up.py").write_text("def find(query):\n    return ''\n")
@@ -155,12 +150,3 @@ def test_the_document_may_be_the_question(bench, monkeypatch, name):
     lines = (f"[evaluate.settings.{name}]", 'document = "question"')
     assert judge_one(bench, monkeypatch, name, said("good"), *lines, passages=[])[name].label == 1
     assert '<document number="1">\nWhat?' in asked(bench)[0]
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
-    ("case", "why"), [({"passages": []}, "no passage was retrieved"), ({"answer": "…"}, "the summary holds no words")]
-)
-def test_nothing_to_sum_up_and_no_summary_have_no_value(bench, monkeypatch, name, case, why):
-    row = judge_one(bench, monkeypatch, name, said("good"), **case)[name]
-    assert (row.label, row.error) == (None, f"no value: {why}") and not asked(bench)

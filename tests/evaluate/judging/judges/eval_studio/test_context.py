@@ -31,8 +31,6 @@ def test_the_documented_example(bench, monkeypatch):
 @pytest.mark.parametrize(
     ("case", "error"),
     [
-        ({"answer": "…"}, "no value: the answer holds no words"),
-        ({"passages": []}, "no value: no passage was retrieved"),
         ({"passages": [" ", "…"]}, "no value: the context holds no words"),
         ({"replies": {"claims": lambda text: {"claims": []}}}, "no value: the answer makes no claim"),
         ({"replies": {"items": lambda text: refusal()}}, "2 of 2 claims could not be judged: the model refused"),
@@ -114,14 +112,6 @@ def test_against_the_expected_response(bench, monkeypatch):
     lines = (f"[evaluate.settings.{NAME}]", 'against = "expected_response"')
     rows = judge_one(bench, monkeypatch, NAME, replies(PROCEDURE), *lines, expected="Do that.", passages=[])
     assert values(rows) == (1, 1, 0) and not any("<passage" in text for text in asked(bench))
-
-
-@pytest.mark.parametrize(
-    ("case", "why"), [({"passages": []}, "no passage was retrieved"), ({"answer": "…"}, "the answer holds no words")]
-)
-def test_nothing_to_compare_has_no_value(bench, monkeypatch, case, why):
-    rows = judge_one(bench, monkeypatch, NAME, replies(PROCEDURE), **case)
-    assert {row.error for row in rows.values()} == {f"no value: {why}"} and not asked(bench)
 
 
 def test_passages_without_a_procedure_give_no_value(bench, monkeypatch):

@@ -1,8 +1,8 @@
-"""Whatever stands in an answer, a passage or an expected response: every record owed has a label or an error."""
+"""Whatever stands in answer, passage or expected response: each record owed has a label or an error, words or not."""
 
 from __future__ import annotations
 
-import json
+import re
 
 import pytest
 from support.judge_bench import kind_reply
@@ -41,53 +41,60 @@ HOSTILE = {
 EMPTY = ["", " \n\t", "…!?", "😀"]
 
 
+GIVEN = {"answer": "An answer.", "context": "A passage.", "expected_response": "Expected."}
+
+
 class KindModel:
     """A caller whose model gives each request a reply that fits it."""
 
+    asked = 0
+
     def ask(self, batches):
+        self.asked += len(batches)
         return [[self._reply(request) for request in batch.requests] for batch in batches]
 
     @staticmethod
     def _reply(request):
         schema = json_schema(request.schema)
-        body = {"response_format": {"json_schema": {"schema": schema}}, "messages": request.messages}
-        content = [{"content": message.content} for message in request.messages]
-        return Reply(value=request.schema.model_validate_json(kind_reply(body | {"messages": content})))
+        body = {"response_format": {"json_schema": {"schema": schema}}}
+        messages = [{"content": message.content} for message in request.messages]
+        return Reply(value=request.schema.model_validate_json(kind_reply(body | {"messages": messages})))
 
 
-def judged(name, answer, passage, expected):
-    kind = built_in()[name]
-    options = kind.options_type()
-    if name == "answer_correctness_claims":
-        options = kind.options_type.model_validate_json(json.dumps({"weights": [1, 0]}))
-    query = Query(id="q", text="What?", metadata={"expected_response": expected})
-    passages = (Passage(id="p", title="", text=passage),)
-    case = AnswerCase(query, Answer(query_id="q", agent="ours", answer=answer, passages=("p",)), passages)
-    evaluator = kind(Setup("openai:judge"), options)
-    return evaluator, assess([evaluator], [QueryCase(query, case.passages, (case,))], KindModel())
-
-
-READ_AS = {"answer": "answer", "passage": "context", "expected": "expected_response"}
+def judged(name, **given):
+    """The evaluator, its records, and whether a model was asked; a context that is None is of no passage."""
+    given, kind = GIVEN | given, built_in()[name]
+    options = {"weights": (1.0, 0.0)} if name == "answer_correctness_claims" else {}
+    query = Query(id="q", text="What?", metadata={"expected_response": given["expected_response"]})
+    passages = () if given["context"] is None else (Passage(id="p", title="", text=given["context"]),)
+    ids = tuple(one.id for one in passages)
+    case = AnswerCase(query, Answer(query_id="q", agent="ours", answer=given["answer"], passages=ids), passages)
+    evaluator, model = kind(Setup("openai:judge"), kind.options_type(**options)), KindModel()
+    return evaluator, assess([evaluator], [QueryCase(query, passages, (case,))], model), bool(model.asked)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_hostile_texts_leave_no_record_out(name):
-    given = {"answer": "An answer.", "passage": "A passage.", "expected": "Expected."}
-    for place in (place for place, part in READ_AS.items() if part in built_in()[name].reads):
+    for part in (part for part in GIVEN if part in built_in()[name].reads):
         for kind, text in HOSTILE.items():
-            evaluator, rows = judged(name, **given | {place: text})
+            evaluator, rows, _ = judged(name, **{part: text})
             assert [row.criterion for row in rows] == [criterion.name for criterion in evaluator.criteria], kind
             assert all((row.label is None) != (row.error is None) for row in rows), kind
             assert all(row.error.startswith("no value: ") for row in rows if row.error is not None), kind
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("text", EMPTY)
-@pytest.mark.parametrize("place", ["answer", "passage"])
-def test_what_reads_an_empty_text_has_no_value(name, text, place):
-    given = {"answer": "An answer.", "passage": "A passage.", "expected": "E."}
-    evaluator, rows = judged(name, **given | {place: text})
-    if READ_AS[place] in evaluator.reads:
-        assert all(row.label is None and row.error.startswith("no value: ") for row in rows)
+@pytest.mark.parametrize(
+    ("part", "text", "why"),
+    [
+        *(("answer", text, "the (answer|summary) holds no words") for text in EMPTY),
+        *(("context", text, "the context holds no words") for text in EMPTY),
+        ("context", None, "no passage was retrieved"),
+    ],
+)
+def test_what_reads_an_empty_text_has_no_value_and_asks_nothing(name, part, text, why):
+    evaluator, rows, asked = judged(name, **{part: text})
+    if part in evaluator.reads:
+        assert not asked and all(row.label is None and re.fullmatch(f"no value: {why}", row.error) for row in rows)
     else:
         assert all(row.label is not None for row in rows)

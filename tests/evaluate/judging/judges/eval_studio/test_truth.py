@@ -69,16 +69,9 @@ def test_a_refusal_has_no_true_claim_and_is_0(bench, monkeypatch):
     assert row.label == 0
 
 
-@pytest.mark.parametrize(
-    ("answer", "expected", "why"),
-    [
-        (" – ", EXPECTED, "the answer holds no words"),
-        (ANSWER, "Hello.", "the expected response makes no claim"),
-    ],
-)
-def test_without_claims_to_hold_it_against_there_is_no_value(bench, monkeypatch, answer, expected, why):
-    row = judge_one(bench, monkeypatch, NAME, REPLIES, *NO_SIMILARITY, answer=answer, expected=expected)[NAME]
-    assert (row.label, row.error) == (None, f"no value: {why}")
+def test_without_claims_to_hold_it_against_there_is_no_value(bench, monkeypatch):
+    row = judge_one(bench, monkeypatch, NAME, REPLIES, *NO_SIMILARITY, answer=ANSWER, expected="Hello.")[NAME]
+    assert (row.label, row.error) == (None, "no value: the expected response makes no claim")
 
 
 def test_weights_that_weigh_nothing_are_refused(bench, monkeypatch, capsys):
@@ -190,7 +183,7 @@ def run(seed: int, n: int):
     return judged(evaluator_of("classification"), *cases), expected, given
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_the_figures_of_a_run_are_scikit_learn_s(seed):
     rows, expected, given = run(seed, 40)
     found = classification_figures(rows, resamples([row.query_id for row in rows], 1, 0))["ours"]
@@ -216,15 +209,15 @@ def test_a_class_that_nobody_named_has_no_precision_and_failed_answers_are_count
 
 
 def test_the_interval_of_the_macro_means_covers_the_truth_and_widens_with_clusters():
-    # the truth by 8,000 answers of the same kind; of 60 runs some 57 hold it, and 51 or fewer in less than 1 of 100
+    # the truth by 8,000 answers of the same kind; of 40 runs some 38 hold it, and 33 or fewer in less than 1 of 100
     expected, given = classes_of(99, 8_000)
     truth = precision_recall_fscore_support(expected, given, labels=CLASSES, average="macro")[2]
     hits = 0
-    for seed in range(60):
+    for seed in range(40):
         some, *_ = run(1000 + seed, 60)
         f1 = classification_figures(some, resamples([row.query_id for row in some], 1, 0))["ours"]["f1"]
         hits += f1.ci_low <= truth <= f1.ci_high
-    assert hits >= 52
+    assert hits >= 34
     twice = [row.model_copy(update={"query_id": f"{row.query_id}-{copy}"}) for row in some for copy in (1, 2)]
     ids = [row.query_id for row in twice]
     together = Clusters.named(ids, [id.rsplit("-")[0] for id in ids])
@@ -286,27 +279,22 @@ def test_what_cannot_be_embedded_has_no_value(embedding, answer, expected, error
 def test_a_cross_encoder_in_place_of_the_embedding(embedding, tmp_path) -> None:
     from sentence_transformers import CrossEncoder
 
-    folder = tiny_models.cross_encoder(tmp_path / "sts", ("score",))
-    (row,) = embedding.judge(
-        "semantic_similarity", answer="it waits busily", expected="a busy wait", cross_encoder=folder
-    )
+    folder = tiny_models.cross_encoder(tmp_path / "sts", ("score",))  # 64 tokens, 3 of them special
+
+    def judged(answer, expected="it"):
+        return embedding.judge("semantic_similarity", answer=answer, expected=expected, cross_encoder=folder)[0]
+
+    row = judged("it waits busily", "a busy wait")
     expected = CrossEncoder(folder, device="cpu").predict([("a busy wait", "it waits busily")])[0]
     assert 0.01 < expected < 0.99
     assert row.label == row.score == pytest.approx(float(expected), abs=1e-6) and row.judge == folder
-
-
-def test_a_pair_that_a_cross_encoder_would_cut_off_has_no_value(embedding, tmp_path) -> None:
-    folder = tiny_models.cross_encoder(tmp_path / "sts", ("score",))  # 64 tokens, 3 of them special
-    fits, long = ("wait " * 60).strip(), ("wait " * 61).strip()
-    (row,) = embedding.judge("semantic_similarity", answer=fits, expected="it", cross_encoder=folder)
-    assert row.error is None
-    (row,) = embedding.judge("semantic_similarity", answer=long, expected="it", cross_encoder=folder)
-    assert row.error == f"no value: the two texts are longer than the 64 tokens that {folder} reads"
+    assert judged(("wait " * 60).strip()).error is None
+    said = f"no value: the two texts are longer than the 64 tokens that {folder} reads"
+    assert judged(("wait " * 61).strip()).error == said, "a pair that would be cut off"
 
 
 def test_a_cross_encoder_that_is_not_there_is_one_sentence(embedding, tmp_path, capsys) -> None:
-    (tmp_path / "empty").mkdir()
-    assert not embedding.judge("semantic_similarity", cross_encoder=str(tmp_path / "empty"))
+    assert not embedding.judge("semantic_similarity", cross_encoder=str(tmp_path))
     said = capsys.readouterr().err
     assert embedding.bench.status == 2 and "cannot be loaded" in said
     assert "give a folder or a hub name as cross_encoder under [evaluate.settings.semantic_similarity]" in said
@@ -332,9 +320,6 @@ def test_a_sentence_that_stands_twice_counts_twice(embedding) -> None:
 
 
 def test_sentences_without_words_have_no_similarity(embedding) -> None:
-    rows = embedding.judge("sentence_similarity", answer="--", expected=TWO_SENTENCES)
-    assert [row.error for row in rows] == [
-        "no value: the answer is too short to embed: no sentence has 1 characters"
-    ] * 2
-    rows = embedding.judge("sentence_similarity", answer="north", expected="?")
-    assert [row.error for row in rows] == ["no value: the expected response is too short to embed"] * 2
+    for answer, expected, said in (("--", TWO_SENTENCES, "the answer"), ("north", "?", "the expected response")):
+        rows = embedding.judge("sentence_similarity", answer=answer, expected=expected)
+        assert [f"no value: {said} is too short to embed" in row.error for row in rows] == [True] * 2
