@@ -9,6 +9,8 @@ import pytest
 from support import tiny_models
 from support.judge_bench import Bench
 
+from ragassay.evaluate.judging.judges import factual
+
 pytestmark = pytest.mark.xdist_group("models")
 
 NLI = ("contradiction", "entailment", "neutral")
@@ -36,43 +38,39 @@ def entailment(folder: str, premise: str, hypothesis: str, index: int = 1) -> fl
     return float(torch.softmax(logits, 0)[index]) if len(logits) > 1 else float(torch.sigmoid(logits[0]))
 
 
+FIRST, SECOND = "It is in util/delay.h [1].", "By sei() [1]. It is a macro."
 PREMISE = (
     "The header util/delay.h declares _delay_ms(), which waits busily.\n\nA busy wait keeps the processor occupied."
 )
+SEI = "Interrupts are enabled by sei()."
+
+
+def near(value: float) -> object:
+    return pytest.approx(value, abs=1e-6)
 
 
 def test_the_mean_over_sentences_of_what_transformers_gives_where_all_fits_one_window(bench, nli) -> None:
-    rows = bench.judge("hallucination", *settings(bench, model=nli))
-    first, second = rows
-    assert [row.judge for row in rows] == [nli, nli] and not bench.server.requests
-    assert first.label == pytest.approx(entailment(nli, PREMISE, "It is in util/delay.h [1]."), abs=1e-6)
-    parts = [entailment(nli, "Interrupts are enabled by sei().", part) for part in ("By sei() [1].", "It is a macro.")]
-    assert second.label == second.score == pytest.approx(np.mean(parts), abs=1e-6)
-    assert [d["score"] for d in second.details] == pytest.approx(parts, abs=1e-6)
-    assert [d["hypothesis"] for d in second.details] == ["By sei() [1].", "It is a macro."]
-
-
-def test_the_answer_whole_is_one_hypothesis(bench, nli) -> None:
-    row = bench.judge("hallucination", *settings(bench, model=nli, hypothesis="answer"))[1]
-    expected = entailment(nli, "Interrupts are enabled by sei().", "By sei() [1]. It is a macro.")
-    assert row.label == pytest.approx(expected, abs=1e-6) and len(row.details) == 1
-
-
-def test_the_whole_text_is_one_pass_over_joined_passages_and_the_answer(bench, nli) -> None:
-    first, second = bench.judge("hallucination", *settings(bench, model=nli, hypothesis="whole"))
-    expected = entailment(nli, PREMISE.replace("\n\n", " "), "It is in util/delay.h [1].")
-    assert first.label == pytest.approx(expected, abs=1e-6)
-    expected = entailment(nli, "Interrupts are enabled by sei().", "By sei() [1]. It is a macro.")
-    assert second.label == pytest.approx(expected, abs=1e-6)
-    assert [(d["hypothesis"], d["window"], d["windows"]) for d in second.details] == [
-        ("By sei() [1]. It is a macro.", 1, 1)
+    first, second = bench.judge("hallucination", *settings(bench, model=nli))
+    assert first.judge == second.judge == nli and not bench.server.requests
+    assert first.label == near(entailment(nli, PREMISE, FIRST))
+    parts = [entailment(nli, SEI, part) for part in ("By sei() [1].", "It is a macro.")]
+    assert second.label == second.score == near(np.mean(parts))
+    assert [(d["hypothesis"], d["score"]) for d in second.details] == [
+        ("By sei() [1].", near(parts[0])),
+        ("It is a macro.", near(parts[1])),
     ]
 
 
-def test_by_passage_it_is_the_highest_over_passages_of_the_answer_whole(bench, nli) -> None:
-    row = bench.judge("hallucination", *settings(bench, model=nli, hypothesis="passage"))[0]
-    scores = [entailment(nli, passage, "It is in util/delay.h [1].") for passage in PREMISE.split("\n\n")]
-    assert row.label == pytest.approx(max(scores), abs=1e-6) and row.details[0]["windows"] == 2
+@pytest.mark.parametrize(
+    ("hypothesis", "premises"),
+    [("answer", [PREMISE]), ("whole", [PREMISE.replace("\n\n", " ")]), ("passage", PREMISE.split("\n\n"))],
+)
+def test_the_answer_whole_is_one_hypothesis_and_by_passage_the_highest_counts(bench, nli, hypothesis, premises) -> None:
+    first, second = bench.judge("hallucination", *settings(bench, model=nli, hypothesis=hypothesis))
+    assert first.label == near(max(entailment(nli, premise, FIRST) for premise in premises))
+    assert second.label == near(entailment(nli, SEI, SECOND))
+    assert first.details[0]["windows"] == len(premises)
+    assert [(d["hypothesis"], d["window"], d["windows"]) for d in second.details] == [(SECOND, 1, 1)]
 
 
 def test_the_whole_text_is_cut_off_after_8192_characters(bench, tmp_path, monkeypatch) -> None:
@@ -86,12 +84,8 @@ def test_the_whole_text_is_cut_off_after_8192_characters(bench, tmp_path, monkey
     scores = cross_encoder._Hhem.scores
     monkeypatch.setattr(cross_encoder._Hhem, "scores", lambda self, pairs: seen.extend(pairs) or scores(self, pairs))
     answer = {"query_id": "q1", "agent": "ours", "answer": "It waits.\n\nIt is sei.", "passages": ["p3", "huge"]}
-    (row,) = [
-        r
-        for r in bench.judge("hallucination", *settings(bench, model=folder, hypothesis="whole"), answers=[answer])
-        if r.query_id == "q1"
-    ]
-    premise = ("Interrupts are enabled by sei(). " + "wait " * 4000)[:8192]
+    row, _ = bench.judge("hallucination", *settings(bench, model=folder, hypothesis="whole"), answers=[answer])
+    premise = (f"{SEI} " + "wait " * 4000)[:8192]
     assert seen == [(premise, "It waits. It is sei.")] and row.error is None
 
 
@@ -131,7 +125,7 @@ def test_no_passages_is_no_value(bench, nli) -> None:
 def test_one_output_is_taken_through_the_logistic_function(bench, tmp_path) -> None:
     model = tiny_models.cross_encoder(tmp_path / "one", ("score",))
     row = bench.judge("hallucination", *settings(bench, model=model))[0]
-    assert row.label == pytest.approx(entailment(model, PREMISE, "It is in util/delay.h [1]."), abs=1e-6)
+    assert row.label == near(entailment(model, PREMISE, FIRST))
 
 
 def test_the_class_can_be_set_and_must_be_where_the_model_does_not_say(bench, tmp_path, capsys) -> None:
@@ -140,7 +134,7 @@ def test_the_class_can_be_set_and_must_be_where_the_model_does_not_say(bench, tm
     said = capsys.readouterr().err
     assert "does not say which class is entailment (LABEL_0, LABEL_1); set entailment under" in said
     row = bench.judge("hallucination", *settings(bench, model=model, entailment=1))[0]
-    assert row.label == pytest.approx(entailment(model, PREMISE, "It is in util/delay.h [1]."), abs=1e-6)
+    assert row.label == near(entailment(model, PREMISE, FIRST))
     assert not bench.judge("hallucination", *settings(bench, model=model, entailment=2)) or bench.status == 2
     assert "entailment = 2, but" in capsys.readouterr().err
 
@@ -157,10 +151,8 @@ def test_hhem_is_scored_as_its_own_code_does_and_that_code_is_not_run(bench, tmp
     weights = {name.removeprefix("t5."): value for name, value in load_file(f"{folder}/model.safetensors").items()}
     weights["transformer.encoder.embed_tokens.weight"] = weights["transformer.shared.weight"]
     model.load_state_dict(weights)
-    text = "<pad> Determine if the hypothesis is true given the premise?\n\nPremise: {}\n\nHypothesis: {}"
-    inputs = AutoTokenizer.from_pretrained(base)(
-        text.format(PREMISE, "It is in util/delay.h [1]."), return_tensors="pt"
-    )
+    text = f"<pad> Determine if the hypothesis is true given the premise?\n\nPremise: {PREMISE}\n\nHypothesis: {FIRST}"
+    inputs = AutoTokenizer.from_pretrained(base)(text, return_tensors="pt")
     with torch.no_grad():
         expected = torch.softmax(model(**inputs).logits[:, 0, :], -1)[0, 1].item()
     assert 0.01 < expected < 0.99
@@ -190,14 +182,8 @@ def test_a_model_that_is_not_there_is_one_sentence(bench, monkeypatch, capsys, m
 
 
 def test_a_model_is_loaded_once_and_only_where_something_is_owed(bench, nli, monkeypatch) -> None:
-    from ragassay.evaluate.judging.judges import factual as hallucination
-
-    loaded = []
-    monkeypatch.setattr(
-        hallucination,
-        "load_cross_encoder",
-        lambda source, load=hallucination.load_cross_encoder: loaded.append(source) or load(source),
-    )
+    loaded, load = [], factual.load_cross_encoder
+    monkeypatch.setattr(factual, "load_cross_encoder", lambda source: loaded.append(source) or load(source))
     bench.judge("hallucination", *settings(bench, model=nli))
     failed = [{"query_id": "q1", "agent": "ours", "answer": None, "error": "timed out"}]
     rows = bench.judge("hallucination", *settings(bench, model="not there"), answers=failed)

@@ -5,14 +5,12 @@ The scores of 301 topics that others computed are checked by benchmarks/judges/n
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support import judge_bench
 from support.item_replies import between, fields_of, items, script, verdicts
-from support.loopback.behaviours import refusal, reply
+from support.loopback.behaviours import refusal
 
 from ragassay.evaluate.judging.judges.nuggets import SCORES, Assigned, nugget_scores
 
@@ -44,6 +42,13 @@ def labels(text):
     return verdicts([marks.get(item[0], "not_support") for item in items("nugget", text)])
 
 
+def judged(bench, *more, names="nuggets", answers=TWO, final=2, made=TEXTS, **by_fields):
+    """The records where passages have this grade and queries these nuggets, and other replies as they are given."""
+    replies = {UMBRELA: lambda text: grade(final), NUGGETS: lambda text: {"nuggets": made}, LABELS: labels}
+    bench.server.script = script(replies | by_fields)
+    return bench.judge(names, *more, answers=answers)
+
+
 def asked(bench, fields):
     return [r.body for r in bench.server.requests if fields_of(r.body) == fields]
 
@@ -58,16 +63,8 @@ def values(rows, query="q1", agent="one"):
 
 def test_scores_by_hand(bench):
     """Nuggets a, b vital and c okay. One: 1, 0.5, 0. Two: nothing. All 1.5/3, vital 1.5/2, weighted 1.5/2.5."""
-    bench.server.script = script({UMBRELA: lambda t: grade(2), NUGGETS: lambda t: {"nuggets": TEXTS}, LABELS: labels})
-    rows = bench.judge("nuggets", answers=TWO)
-    assert values(rows) == {
-        "all": 0.5,
-        "vital": 0.75,
-        "weighted": 0.6,
-        "strict_all": pytest.approx(1 / 3),
-        "strict_vital": 0.5,
-        "strict_weighted": 0.4,
-    }
+    rows = judged(bench)
+    assert values(rows) == pytest.approx(dict(zip(SCORES, (0.5, 0.75, 0.6, 1 / 3, 0.5, 0.4), strict=True)))
     assert set(values(rows, agent="two").values()) == {0.0}
     assert rows[0].details == (
         {"nugget": "a is one", "importance": "vital", "assignment": "support", "reason": "Because 1."},
@@ -78,18 +75,11 @@ def test_scores_by_hand(bench):
 
 
 def test_nuggets_are_made_from_passages_of_grade_1_or_more_by_the_requests_of_umbrela(bench):
-    bench.server.script = script(
-        {
-            UMBRELA: lambda t: grade(0 if "busy wait keeps" in t else 1),
-            NUGGETS: lambda t: {"nuggets": TEXTS},
-            LABELS: labels,
-        }
-    )
-    rows = bench.judge("umbrela,nuggets", answers=TWO)
+    grades = {UMBRELA: lambda text: grade(0 if "busy wait keeps" in text else 1)}
+    rows = judged(bench, names="umbrela,nuggets", **grades)
     (body,) = asked(bench, NUGGETS)
     shown = body["messages"][-1]["content"]
-    assert "declares _delay_ms()" in shown
-    assert "busy wait keeps" not in shown
+    assert "declares _delay_ms()" in shown and "busy wait keeps" not in shown
     assert len(asked(bench, UMBRELA)) == 2
     assert [row.label for row in rows if row.criterion == "umbrela"] == [1, 0]
 
@@ -102,9 +92,7 @@ def test_as_open_rag_eval_all_passages_are_shown_in_every_iteration(bench, most,
         known = text.count("a is one")
         return {"nuggets": [*TEXTS, *(f"d is {n}" for n in range(28 if most == 31 else known))]}
 
-    bench.server.script = script({UMBRELA: lambda t: grade(2), NUGGETS: made, LABELS: labels})
-    own = bench.config("[evaluate.settings.nuggets]", "iterations = 3")
-    bench.judge("nuggets", *own, answers=TWO)
+    judged(bench, *bench.config("[evaluate.settings.nuggets]", "iterations = 3"), nuggets=made)
     shown = [body["messages"][-1]["content"] for body in asked(bench, NUGGETS)]
     assert len(set(shown)) == rounds
     assert all("declares _delay_ms()" in text and "busy wait keeps" in text for text in shown)
@@ -115,38 +103,24 @@ def test_as_open_rag_eval_all_passages_are_shown_in_every_iteration(bench, most,
     [(0, TEXTS, "no passage of grade 1 or more was retrieved"), (3, [], "there is no nugget")],
 )
 def test_no_nugget_is_no_value(bench, final, made, why):
-    bench.server.script = script({UMBRELA: lambda t: grade(final), NUGGETS: lambda t: {"nuggets": made}})
-    rows = [row for row in bench.judge("nuggets", answers=TWO) if row.query_id == "q1"]
+    rows = [row for row in judged(bench, final=final, made=made) if row.query_id == "q1"]
     assert len(rows) == 12
     assert {(row.label, row.error) for row in rows} == {(None, f"no value: {why}")}
 
 
 def test_without_vital_nuggets_the_vital_scores_have_no_value(bench):
-    bench.server.script = script(
-        {UMBRELA: lambda t: grade(2), NUGGETS: lambda t: {"nuggets": ["c is three"]}, LABELS: labels}
-    )
-    rows = bench.judge("nuggets", answers=TWO)
-    assert values(rows) == {
-        "all": 0,
-        "vital": None,
-        "weighted": 0,
-        "strict_all": 0,
-        "strict_vital": None,
-        "strict_weighted": 0,
-    }
-    assert {row.error for row in rows if row.criterion == "nuggets_vital" and row.query_id == "q1"} == {
-        "no value: no nugget is vital"
-    }
+    rows = judged(bench, made=["c is three"])
+    assert values(rows) == dict(zip(SCORES, (0, None, 0, 0, None, 0), strict=True))
+    errors = {row.error for row in rows if row.criterion == "nuggets_vital" and row.query_id == "q1"}
+    assert errors == {"no value: no nugget is vital"}
 
 
 def test_thirty_nuggets_are_weighed_in_tens_and_the_best_twenty_kept(bench):
     many = [f"{'c' if i < 25 else 'a'} number {i}" for i in range(40)]
-    bench.server.script = script({UMBRELA: lambda t: grade(2), NUGGETS: lambda t: {"nuggets": many}, LABELS: labels})
-    rows = bench.judge("nuggets", answers=TWO[:1])
+    rows = judged(bench, made=many, answers=TWO[:1])
     sizes = [len(items("nugget", body["messages"][-1]["content"])) for body in asked(bench, LABELS)]
     assert sizes == [10, 10, 10, 10, 10]
-    kept = [detail["nugget"] for detail in rows[0].details]
-    assert kept == many[25:30] + many[:15]
+    assert [detail["nugget"] for detail in rows[0].details] == many[25:30] + many[:15]
     assert values(rows)["vital"] == 1
 
 
@@ -159,23 +133,19 @@ def test_a_list_grows_from_round_to_round_and_long_nuggets_are_left_out(bench, m
         seen.append(text)
         return {"nuggets": [*(["a is one"] if len(seen) > 1 else []), "b " + "word " * 12, "B " + "WORD " * 12]}
 
-    bench.server.script = script({UMBRELA: lambda t: grade(1), NUGGETS: make, LABELS: labels})
     answer = {"query_id": "q1", "agent": "one", "answer": "It has a.", "passages": [p["_id"] for p in passages]}
     monkeypatch.setattr(judge_bench, "PASSAGES", passages)
-    rows = bench.judge("nuggets", answers=[answer])
+    rows = judged(bench, final=1, answers=[answer], nuggets=make)
     assert [text.count("Fact ") for text in seen] == [10, 10, 5]
-    assert "There is no nugget so far." in seen[0]
-    assert "a is one" not in seen[1]
+    assert "There is no nugget so far." in seen[0] and "a is one" not in seen[1]
     assert "<nugget>\na is one\n</nugget>" in seen[2]
     assert [detail["nugget"] for detail in rows[0].details] == ["a is one"]
     assert rows[0].reason == "left out for having more than 12 words: 1"
 
 
 def test_a_passage_that_could_not_be_graded_fails_the_query(bench):
-    bench.server.script = script(
-        {UMBRELA: lambda t: refusal() if "busy wait keeps" in t else grade(2), NUGGETS: lambda t: {"nuggets": TEXTS}}
-    )
-    rows = [row for row in bench.judge("nuggets", answers=TWO) if row.query_id == "q1"]
+    grades = {UMBRELA: lambda text: refusal() if "busy wait keeps" in text else grade(2)}
+    rows = [row for row in judged(bench, **grades) if row.query_id == "q1"]
     assert {row.label for row in rows} == {None}
     assert all(row.error.startswith("1 of 2 passages could not be judged: the model refused") for row in rows)
 
@@ -184,12 +154,10 @@ def test_an_answer_whose_nuggets_could_not_be_assigned_fails_alone(bench):
     def some(text):
         return refusal() if "<answer>" in text and "nothing" in between("answer", text) else labels(text)
 
-    bench.server.script = script({UMBRELA: lambda t: grade(2), NUGGETS: lambda t: {"nuggets": TEXTS}, LABELS: some})
-    rows = bench.judge("nuggets", answers=TWO)
+    rows = judged(bench, items=some)
     assert values(rows)["vital"] == 0.75
-    assert {row.error[:38] for row in rows if row.subject == "two" and row.query_id == "q1"} == {
-        "3 of 3 nuggets could not be judged: th"
-    }
+    errors = {row.error[:34] for row in rows if row.subject == "two" and row.query_id == "q1"}
+    assert errors == {"3 of 3 nuggets could not be judged"}
 
 
 def test_in_mode_probability_each_nugget_is_asked_by_itself(bench):
@@ -201,8 +169,7 @@ def test_in_mode_probability_each_nugget_is_asked_by_itself(bench):
             return {"yes": 0.7, "no": 0.3} if nugget.startswith(("a", "b")) else {"yes": 0.2, "no": 0.8}
         return {"2": 0.8, "1": 0.1, "0": 0.1} if nugget.startswith("a") else {"0": 0.2, "1": 0.6, "2": 0.2}
 
-    bench.server.script = script({"": token, NUGGETS: lambda t: {"nuggets": TEXTS}})
-    rows = bench.judge("nuggets", "--mode", "probability", answers=TWO[:1])
+    rows = judged(bench, "--mode", "probability", answers=TWO[:1], **{"": token})
     assert values(rows)["weighted"] == pytest.approx((1 + 0.5 + 0.5 * 0.5) / 2.5)
     assert rows[0].details[0] == {
         "nugget": "a is one",
@@ -217,17 +184,8 @@ def test_the_prompts_of_the_user_take_the_place_of_ours(bench):
         (bench.folder / f"{name}.md").write_text(f"Mine: {name}.\n## User\nGo.\n")
     prompts = 'creation_prompt = "make.md"\nimportance_prompt = "weigh.md"'
     config = bench.config('[evaluate]\njudges = ["nuggets"]', "[evaluate.settings.nuggets]", prompts)
-    bench.server.script = lambda number, body: reply(
-        json.dumps(
-            {
-                UMBRELA: grade(2),
-                "nuggets": {"nuggets": ["a is one"]},
-                "items": verdicts(["vital" if "Mine" in body["messages"][0]["content"] else "support"]),
-            }[fields_of(body)]
-        )
-    )
-    rows = bench.judge("nuggets", *config, answers=TWO[:1])
-    assert values(rows)["vital"] == 1
+    marks = {LABELS: lambda text: verdicts(["vital" if text == "Go." else "support"])}
+    assert values(judged(bench, *config, made=["a is one"], answers=TWO[:1], **marks))["vital"] == 1
     systems = {r.body["messages"][0]["content"] for r in bench.server.requests}
     assert {"Mine: make.", "Mine: weigh."} < systems
 

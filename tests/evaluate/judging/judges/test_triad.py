@@ -47,35 +47,21 @@ def test_another_scale_gives_the_same_on_0_to_1(bench, scale, label, score, rele
     assert f"Grade with a whole number from {scale[0]} to {scale[1]}" in system(asked)
 
 
-def test_criteria_and_examples_of_the_users_own_are_shown(bench):
-    bench.server.script = lambda number, body: graded(0)
-    lines = (
-        'criteria = "Tables count as text."',
-        'examples = [{query = "Baud rate?", passage = "It is 9600.", label = 3}]',
-    )
-    bench.judge("context_relevance", *settings(bench, "context_relevance", *lines))
-    said = system(bench.server.requests[0].body)
-    assert "Heed this besides: Tables count as text." in said
-    assert "<example>\nquery: Baud rate?\npassage: It is 9600.\nlabel: 3\n</example>" in said
-
-
 def shown(bench, *lines: str, evaluate: str = "") -> str:
-    """The instructions under these settings, with lines of `[evaluate]` before them."""
+    """The instructions under these settings, with a line of `[evaluate]` before them."""
     bench.server.script = lambda number, body: graded(0)
-    flag, path = settings(bench, "context_relevance", *lines)
-    if evaluate:
-        text = (bench.folder / "experiment.toml").read_text()
-        (bench.folder / "experiment.toml").write_text(
-            text.replace("[evaluate.settings", f"[evaluate]\n{evaluate}\n[evaluate.settings")
-        )
-    bench.judge("context_relevance", flag, path)
+    config = bench.config("[evaluate]", evaluate, "[evaluate.settings.context_relevance]", *lines)
+    bench.judge("context_relevance", *config)
     return system(bench.server.requests[-1].body)
 
 
 def test_seven_examples_are_shown_unless_others_or_none_are_wanted(bench):
     assert shown(bench).count("<example>") == 7
     assert shown(bench, "examples = []").count("<example>") == 0
-    assert shown(bench, 'examples = [{query = "Baud rate?", passage = "9600.", label = 3}]').count("<example>") == 1
+    own = 'examples = [{query = "Baud rate?", passage = "It is 9600.", label = 3}]'
+    said = shown(bench, own, 'criteria = "Tables count as text."')
+    assert said.count("<example>\nquery: Baud rate?\npassage: It is 9600.\nlabel: 3\n</example>") == 1
+    assert said.count("<example>") == 1 and "Heed this besides: Tables count as text." in said
     assert shown(bench, "scale = [0, 1]").count("<example>") == 0, "their grades are of 0 to 3"
     (bench.folder / "own.md").write_text(
         "Grade.{% for e in examples %}{{ e }}{% endfor %}\n## User\n{{ query.text }}\n"
@@ -168,9 +154,12 @@ def test_the_score_is_the_mean_over_claims(bench):
     row = judged(bench, text, ["nothing", "claim", "claim", "abstention"], grades)
     assert row.label == pytest.approx((3 + 0 + 3) / 3)
     assert row.score == pytest.approx(2 / 3)
-    assert [detail["kind"] for detail in row.details] == ["nothing", "claim", "claim", "abstention"]
-    assert [detail.get("label") for detail in row.details] == [None, 3, 0, 3]
-    assert [detail.get("evidence") for detail in row.details] == [None, [SOUND], ["NOTHING FOUND"], ["ABSTENTION"]]
+    assert [(detail["kind"], detail.get("label"), detail.get("evidence")) for detail in row.details] == [
+        ("nothing", None, None),
+        ("claim", 3, [SOUND]),
+        ("claim", 0, ["NOTHING FOUND"]),
+        ("abstention", 3, ["ABSTENTION"]),
+    ]
     assert row.details[1] == {
         "claim": "It is declared in util/delay.h [1].",
         "kind": "claim",
@@ -224,18 +213,17 @@ def test_claims_without_any_passage_have_no_value(bench):
     assert [detail["claim"] for detail in row.details] == ["It is in util/delay.h."]
 
 
-def test_a_claim_that_cannot_be_judged_fails_the_whole(bench):
-    grades = {"util": graded(3, evidence=[SOUND]), "busily": prose()}
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [(prose(), "the reply does not fit the schema"), (graded(3, evidence=[]), "NOTHING FOUND")],
+    ids=["prose", "without the evidence that is owed"],
+)
+def test_a_claim_that_cannot_be_judged_fails_the_whole(bench, said, why):
+    grades = {"util": graded(3, evidence=[SOUND]), "busily": said}
     row = judged(bench, "It is in util/delay.h. It waits busily.", ["claim", "claim"], grades)
     assert row.label is None
-    assert row.error.startswith("1 of 2 claims could not be judged: the reply does not fit the schema")
+    assert row.error.startswith("1 of 2 claims could not be judged: ") and why in row.error
     assert [("label" in detail, "error" in detail) for detail in row.details] == [(True, False), (False, True)]
-
-
-def test_evidence_is_owed(bench):
-    row = judged(bench, "It waits busily.", ["claim"], {"busily": graded(3, evidence=[])})
-    assert row.error.startswith("1 of 1 claims could not be judged: ")
-    assert "NOTHING FOUND" in row.error
 
 
 @pytest.mark.parametrize("numbers", [[1], [1, 1], [2, 1], [1, 2, 3]])
@@ -249,17 +237,10 @@ def test_marks_that_skip_or_repeat_a_sentence_are_asked_again_then_an_error(benc
 
 
 def test_the_model_can_write_the_claims(bench):
-    claims = [
-        {"text": "_delay_ms() is in util/delay.h.", "kind": "claim"},
-        {"text": "Not known.", "kind": "abstention"},
-    ]
-
-    def behave(number, body):
-        if "claims" in schema(body)["properties"]:
-            return reply(json.dumps({"claims": claims}))
-        return graded(1, evidence=["util/delay.h"])
-
-    bench.server.script = behave
+    said = [("_delay_ms() is in util/delay.h.", "claim"), ("Not known.", "abstention")]
+    claims = reply(json.dumps({"claims": [{"text": text, "kind": kind} for text, kind in said]}))
+    grade = graded(1, evidence=["util/delay.h"])
+    bench.server.script = lambda number, body: claims if "claims" in schema(body)["properties"] else grade
     row = bench.judge("groundedness", *settings(bench, "groundedness", 'split = "model"'))[0]
     assert [detail["claim"] for detail in row.details] == ["_delay_ms() is in util/delay.h.", "Not known."]
     assert row.label == pytest.approx((1 + 3) / 2)
@@ -295,13 +276,11 @@ def test_prompts_of_the_users_own(bench):
 
 def test_probabilities_give_the_mean_of_the_likeliest_and_of_the_expected_grades(bench):
     marks = [{"number": n, "reason": "Read.", "kind": kind} for n, kind in ((1, "claim"), (2, "abstention"))]
-
-    def behave(number, body):
-        if "response_format" in body:
-            return reply(json.dumps({"sentences": marks}))
-        return token_probabilities({"0": 0.2, "1": 0.5, "2": 0.2, "3": 0.1})
-
-    bench.server.script = behave
+    sentences, grade = (
+        reply(json.dumps({"sentences": marks})),
+        token_probabilities({"0": 0.2, "1": 0.5, "2": 0.2, "3": 0.1}),
+    )
+    bench.server.script = lambda number, body: sentences if "response_format" in body else grade
     text = "It is in util/delay.h. Since when is not said."
     row = bench.judge("groundedness", "--mode", "probability", answers=answer(text))[0]
     assert row.label == pytest.approx((1 + 3) / 2)
