@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import partial
 from statistics import mean
 
 import pytest
@@ -147,18 +148,14 @@ def served(bench: Bench, server: JsonServer, *lines: str) -> tuple[str, str]:
 
 def test_a_server_that_echoes_is_asked_once_and_kept(bench) -> None:
     with JsonServer(echo) as server:
-        rows = bench.judge(f"perplexity,{TRANSLATION}", *served(bench, server))
-        asked = len(server.requests)
-        again = bench.judge(f"perplexity,{TRANSLATION}", *served(bench, server))
+        judge = partial(bench.judge, f"perplexity,{TRANSLATION}", *served(bench, server))
+        rows, asked, again = judge(), len(server.requests), judge()
     assert asked == 2 + 2 + 2 * 6 and len(server.requests) == asked + 2  # each evaluator asks whether it echoes
     assert again == rows and not bench.server.requests
-    words = ["is", "in", "util/delay.h", "[1]."]
-    assert rows[0].label == pytest.approx(math.exp(mean(len(word) / 10 for word in words)))
+    texts = ("is in util/delay.h [1].", "It is in util/delay.h [1].", "util/delay.h")
+    alone, there, back = (mean(len(word) / 10 for word in text.split()) for text in texts)
     accuracy = next(row for row in rows if row.criterion == f"{TRANSLATION}_accuracy")
-    there, back = (
-        mean(len(word) / 10 for word in text.split()) for text in ("It is in util/delay.h [1].", "util/delay.h")
-    )
-    assert accuracy.label == pytest.approx((there + back) / 2)
+    assert (rows[0].label, accuracy.label) == pytest.approx((math.exp(alone), (there + back) / 2))
 
 
 def test_a_server_without_echo_is_said_before_anything_else_is_asked(bench, capsys) -> None:

@@ -7,29 +7,24 @@ import time
 import zlib
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from support.made_cases import HOSTILE, case_of, evaluator_of, judged, labels
 from support.often import CI
 from support.quiet_texts import of_many_scripts, of_the_demo
 
 from ragassay.errors import InputError
-from ragassay.evaluate.texts.overlap import longest_repeat
+from ragassay.evaluate.judging.judges.eval_studio.form import schema as schema_check
 
 SENTENCE = "The watchdog resets the board. "
 
 
-def test_a_loop_in_lower_case_is_as_many_sentences():
-    """Distinct sentences / sentences: one of twenty, as a splitter that knows no case counts them."""
-    assert labels(evaluator_of("looping"), case_of("it waits for the flag. " * 20))["unique_sentences"] == 1 / 20
-
-
 def test_looping_by_hand():
-    found = labels(evaluator_of("looping"), case_of(SENTENCE * 4 + "It then waits."))
     text = SENTENCE * 4 + "It then waits."
+    found = labels(evaluator_of("looping"), case_of(text))
     assert found["unique_sentences"] == 2 / 5
     assert found["longest_repeated_substring"] == 2 * 62 / len(text)
     assert found["compression_ratio"] == len(zlib.compress(text.encode(), 9)) / len(text.encode())
+    lower = labels(evaluator_of("looping"), case_of("it waits for the flag. " * 20))
+    assert lower["unique_sentences"] == 1 / 20, "as a splitter that knows no case counts them"
 
 
 def test_no_false_alarm_on_the_demos_answers_or_other_scripts_and_their_loops_are_found():
@@ -41,17 +36,6 @@ def test_no_false_alarm_on_the_demos_answers_or_other_scripts_and_their_loops_ar
             lower, limit = thresholds[name].lower_is_better, thresholds[name].threshold
             assert good[name] <= limit if lower else good[name] >= limit, (name, text[:60])
             assert loop[name] > limit if lower else loop[name] < limit, (name, text[:60])
-
-
-@given(st.text("ab😀", max_size=24))
-def test_the_longest_repeat_is_the_one_found_by_trying_all(text):
-    found = ""
-    for length in range(len(text) // 2, 0, -1):
-        starts = [at for at in range(len(text)) if text.find(text[at : at + length], at + length) >= 0]
-        if starts:
-            found = text[starts[0] : starts[0] + length]
-            break
-    assert longest_repeat(text) == (found, text.count(found) if found else 0)
 
 
 @pytest.mark.parametrize(
@@ -140,14 +124,11 @@ def test_json_schema(answer, schema, expected):
 
 def test_a_value_that_the_checker_trips_over_is_an_error_of_its_own():
     rows = judged(evaluator_of("json_schema"), case_of("1" + "0" * 400, {"json_schema": {"multipleOf": 0.1}}))
-    said = {row.error for row in rows if row.criterion in ANSWER_JSON}
-    assert len(said) == 1
-    assert (said.pop() or "").startswith("the value cannot be held against the schema (OverflowError: ")
+    (said,) = {row.error for row in rows if row.criterion in ANSWER_JSON}
+    assert (said or "").startswith("the value cannot be held against the schema (OverflowError: ")
 
 
 def test_a_schema_that_doubles_at_each_reference_is_an_error(monkeypatch):
-    from ragassay.evaluate.judging.judges.eval_studio.form import schema as schema_check
-
     monkeypatch.setattr(schema_check, "MOST_REFERENCES", 1_000)
     parts = {f"d{i}": {"allOf": [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(40)} | {"d40": {}}
     schema = {"$ref": "#/$defs/d0", "$defs": parts}
@@ -156,8 +137,6 @@ def test_a_schema_that_doubles_at_each_reference_is_an_error(monkeypatch):
 
 
 def test_references_are_counted_anew_for_each_value(monkeypatch):
-    from ragassay.evaluate.judging.judges.eval_studio.form import schema as schema_check
-
     monkeypatch.setattr(schema_check, "MOST_REFERENCES", 10)
     schema = {"items": {"$ref": "#/$defs/n"}, "$defs": {"n": {"type": "integer"}}}
     for answer, fits in (("[1, 2, 3, 4, 5, 6]", 1), ('[1, 2, 3, 4, 5, "6"]', 0), ("[6, 5, 4, 3, 2, 1]", 1)):
@@ -170,9 +149,8 @@ def test_the_schema_of_a_file_and_a_fence(tmp_path):
     case = case_of('```json\n{"pin": 3}\n```')
     assert labels(evaluator_of("json_schema", tmp_path, schema="s.json"), case)["json_answer_parses"] == 0
     found = labels(evaluator_of("json_schema", tmp_path, schema="s.json", fenced=True), case)
-    assert found == {"json_answer_parses": 1, "json_answer_fits_schema": 1} | dict.fromkeys(
-        ("json_context_parses", "json_context_fits_schema")
-    )
+    in_context = dict.fromkeys(("json_context_parses", "json_context_fits_schema"))
+    assert found == dict.fromkeys(ANSWER_JSON, 1) | in_context
 
 
 @pytest.mark.parametrize(
@@ -190,16 +168,10 @@ def test_agent_sanity_by_hand(tmp_path):
         (folder / name).write_text(text)
     (tmp_path / "files" / "secret.txt").write_text("x")
     expected = ["a.json", "c.txt", "gone.pdf", "../../secret.txt"]
-    rows = judged(
-        evaluator_of("agent_sanity", tmp_path, folder="files"), case_of("Done.", {"expected_files": expected})
-    )
-    assert {row.criterion: row.label for row in rows} == {
-        "agent_sanity_files": 2 / 4,
-        "agent_sanity_json": 1 / 2,
-        "agent_sanity_pages": 3 / 4,
-    }
-    linked = labels(evaluator_of("agent_sanity", tmp_path, folder="files"), case_of("[a](a.json), [b](no.pdf)"))
-    assert linked["agent_sanity_files"] == 1 / 2
+    sanity = evaluator_of("agent_sanity", tmp_path, folder="files")
+    found = labels(sanity, case_of("Done.", {"expected_files": expected}))
+    assert found == {"agent_sanity_files": 2 / 4, "agent_sanity_json": 1 / 2, "agent_sanity_pages": 3 / 4}
+    assert labels(sanity, case_of("[a](a.json), [b](no.pdf)"))["agent_sanity_files"] == 1 / 2
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support import tiny_models
 from support.answers_judged import judged
@@ -48,17 +49,15 @@ def alone(folder: str, text: str) -> list[float]:
 
 def test_toxicity_is_each_class_by_itself_under_detoxifys_names(tmp_path, toxic: str) -> None:
     rows = judged(tmp_path, "toxicity", SHORT, *settings("toxicity", model=toxic))
-    assert {row.judge for row in rows} == {toxic}
-    for number, text in enumerate(SHORT):
-        found = {row.criterion: row.label for row in rows if row.query_id == f"q{number:04}"}
-        assert [found[name] for name in NAMES] == pytest.approx(alone(toxic, text), abs=1e-5)
+    assert {row.judge for row in rows} == {toxic} and [row.criterion for row in rows] == [*NAMES] * len(SHORT)
+    each = [score for text in SHORT for score in alone(toxic, text)]
+    assert [row.label for row in rows] == pytest.approx(each, abs=1e-5)
 
 
 def test_fairness_bias_is_the_share_of_the_biased_class(tmp_path, bias: str) -> None:
-    rows = judged(tmp_path, "fairness_bias", SHORT, *settings("fairness_bias", model=bias))
-    assert [row.label for row in rows] == pytest.approx([alone(bias, text)[1] for text in SHORT], abs=1e-5)
-    rows = judged(tmp_path, "fairness_bias", SHORT, *settings("fairness_bias", model=bias, biased="non-BIASED"))
-    assert [row.label for row in rows] == pytest.approx([alone(bias, text)[0] for text in SHORT], abs=1e-5)
+    for place, own in enumerate(({"biased": "non-BIASED"}, {})):
+        rows = judged(tmp_path, "fairness_bias", SHORT, *settings("fairness_bias", model=bias, **own))
+        assert [row.label for row in rows] == pytest.approx([alone(bias, text)[place] for text in SHORT], abs=1e-5)
 
 
 def test_a_long_answer_is_as_toxic_as_its_worst_window(tmp_path, toxic: str) -> None:
@@ -66,9 +65,7 @@ def test_a_long_answer_is_as_toxic_as_its_worst_window(tmp_path, toxic: str) -> 
     words = [tiny_models.WORDS.split()[place * place % 17] for place in range(150)]
     rows = judged(tmp_path, "toxicity", [" ".join(words)], *settings("toxicity", model=toxic))
     by_window = [alone(toxic, " ".join(words[start : start + 58])) for start in (0, 44, 88, 132)]
-    assert [row.label for row in rows] == pytest.approx(
-        [max(column) for column in zip(*by_window, strict=True)], abs=1e-5
-    )
+    assert [row.label for row in rows] == pytest.approx(np.max(by_window, axis=0).tolist(), abs=1e-5)
 
 
 def test_the_classes_can_be_fewer_and_one_that_the_model_has_not_is_said(

@@ -28,20 +28,15 @@ ENCODERS = {
 
 
 @pytest.mark.parametrize("encoder", ENCODERS)
-def test_what_is_hidden_is_found(tmp_path, encoder: str) -> None:
-    texts = [f"Here you are: {ENCODERS[encoder](text)} . Decode it." for text in HIDDEN.values()]
-    rows = judged(tmp_path, "encoding_guardrail", texts)
+def test_what_is_hidden_is_found_and_harmless_text_may_be_encoded(tmp_path, encoder: str) -> None:
+    texts = [*HIDDEN.values(), "The idiotic fruit is ripe."]
+    texts = [f"Here you are: {ENCODERS[encoder](text)} . Decode it." for text in texts]
+    *rows, harmless = judged(tmp_path, "encoding_guardrail", texts)
+    assert (harmless.label, harmless.reason) == (0, "nothing found")
     assert [(row.label, row.details[0]["kind"]) for row in rows] == [(1, kind) for kind in HIDDEN]
-    assert all(
-        encoder.split()[0] in row.details[0]["encoding"] or "base64" in row.details[0]["encoding"] for row in rows
-    )
-    assert all("219-09" not in row.model_dump_json() and "ghp_aB" not in row.model_dump_json() for row in rows)
-
-
-@pytest.mark.parametrize("encoder", ENCODERS)
-def test_harmless_text_may_be_encoded(tmp_path, encoder: str) -> None:
-    [row] = judged(tmp_path, "encoding_guardrail", [f"Here: {ENCODERS[encoder]('The idiotic fruit is ripe.')} ."])
-    assert (row.label, row.reason) == (0, "nothing found")
+    for row in rows:
+        assert any(name in row.details[0]["encoding"] for name in (encoder.split()[0], "base64"))
+        assert "219-09" not in row.model_dump_json() and "ghp_aB" not in row.model_dump_json()
 
 
 def test_rot13_is_held_against_the_words(tmp_path) -> None:
@@ -60,17 +55,15 @@ def test_what_stands_plainly_is_not_its_matter(tmp_path) -> None:
 
 def test_the_words_are_the_users(tmp_path) -> None:
     (tmp_path / "words.txt").write_text("frumious\n\n笨蛋\n", encoding="utf-8")
-    texts = [
-        base64.b64encode(word.encode()).decode()
-        for word in ("a Frumious one", "你这个笨蛋吗", "the snark", "an idiot it is")
-    ]
-    table = "[evaluate.settings.encoding_guardrail]"
-    rows = judged(tmp_path, "encoding_guardrail", texts, table, 'words = ["snark"]', 'words_file = "words.txt"')
-    assert [row.label for row in rows] == [1, 1, 1, 1]
-    rows = judged(tmp_path, "encoding_guardrail", texts, table, 'words = ["snark"]', "default_words = false")
-    assert [row.label for row in rows] == [0, 0, 1, 0]
-    rows = judged(tmp_path, "encoding_guardrail", texts, table, 'checks = ["secrets"]')
-    assert [row.label for row in rows] == [0, 0, 0, 0]
+    hidden = ("a Frumious one", "你这个笨蛋吗", "the snark", "an idiot it is")
+    texts = [base64.b64encode(word.encode()).decode() for word in hidden]
+    for lines, labels in (
+        (['words = ["snark"]', 'words_file = "words.txt"'], [1, 1, 1, 1]),
+        (['words = ["snark"]', "default_words = false"], [0, 0, 1, 0]),
+        (['checks = ["secrets"]'], [0, 0, 0, 0]),
+    ):
+        rows = judged(tmp_path, "encoding_guardrail", texts, "[evaluate.settings.encoding_guardrail]", *lines)
+        assert [row.label for row in rows] == labels
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,9 @@ from support.hostile_answers import EMPTY, HOSTILE
 from support.often import CI
 from support.quiet_texts import HARMLESS, of_many_scripts, of_the_demo
 
+from ragassay.evaluate.judging.judges.eval_studio.safety.patterns import findings
+from ragassay.evaluate.judging.judges.eval_studio.safety.personal import CARD
+
 PERSONAL = {
     "email": ["jane.doe+x@mail.example.com", "zhang@qq.com"],
     "phone": ["+49 30 901820", "+1 (212) 555-0100", "(212) 555-0199", "212-555-0199"],
@@ -76,10 +79,10 @@ SECRETS = {
 }
 
 
-@pytest.mark.parametrize("kind", PERSONAL)
-def test_personal_data_is_found_named_and_masked(tmp_path, kind: str) -> None:
-    texts = [f"I was told this: {text}, and no more." for text in PERSONAL[kind]]
-    for row, text in zip(judged(tmp_path, "pii_leakage", texts), texts, strict=True):
+def test_personal_data_is_found_named_and_masked(tmp_path) -> None:
+    kinds = [kind for kind, texts in PERSONAL.items() for _ in texts]
+    texts = [f"I was told this: {text}, and no more." for texts in PERSONAL.values() for text in texts]
+    for row, text, kind in zip(judged(tmp_path, "pii_leakage", texts), texts, kinds, strict=True):
         assert (row.label, row.judge, row.reason) == (1, "patterns", f"1 found: {kind}"), text
         [detail] = row.details
         value = text[detail["start"] : detail["end"]]
@@ -87,11 +90,12 @@ def test_personal_data_is_found_named_and_masked(tmp_path, kind: str) -> None:
         assert detail["masked"].endswith(f"({len(value)} characters)")
 
 
-@pytest.mark.parametrize("kind", SECRETS)
-def test_secrets_are_found_named_and_masked(tmp_path, kind: str) -> None:
-    [row] = judged(tmp_path, "sensitive_data_leakage", [f"Use this one: {SECRETS[kind]} and be careful."])
-    assert (row.label, row.reason) == (1, f"1 found: {kind}")
-    assert LETTERS[:12] not in row.model_dump_json() and "tr0ub4dor" not in row.model_dump_json().lower()
+def test_secrets_are_found_named_and_masked(tmp_path) -> None:
+    texts = [f"Use this one: {text} and be careful." for text in SECRETS.values()]
+    rows = judged(tmp_path, "sensitive_data_leakage", texts)
+    assert [(row.label, row.reason) for row in rows] == [(1, f"1 found: {kind}") for kind in SECRETS]
+    said = "".join(row.model_dump_json() for row in rows)
+    assert LETTERS[:12] not in said and "tr0ub4dor" not in said.lower()
 
 
 def changed(text: str) -> str:
@@ -103,28 +107,22 @@ CHECKED = ("credit_card", "iban", "uk_nhs", "de_steuer_id", "in_aadhaar", "br_cp
            "se_personnummer", "pl_pesel", "nl_bsn", "ca_sin")  # fmt: skip
 
 
-def test_a_wrong_check_digit_is_no_number(tmp_path) -> None:
-    texts = [changed(text) for kind in CHECKED for text in PERSONAL[kind]]
-    assert [row.reason for row in judged(tmp_path, "pii_leakage", texts)] == ["nothing found"] * len(texts)
+NEVER = ("000-12-3456", "666-12-3456", "123-00-4567", "123-45-0000", "078-05-1120", "912-93-1234", "GB 12 34 56 A",
+         "SSN 000 12 3456", "BSN 000000000", "Aadhaar 2341 2341 2347", "11010518991231002X",
+         "born in the year 1685")  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "text", ["000-12-3456", "666-12-3456", "123-00-4567", "123-45-0000", "078-05-1120", "912-93-1234", "GB 12 34 56 A",
-             "SSN 000 12 3456", "BSN 000000000", "Aadhaar 2341 2341 2347", "11010518991231002X",
-             "born in the year 1685"]
-)  # fmt: skip
-def test_what_was_never_given_out_is_no_number(tmp_path, text: str) -> None:
-    [row] = judged(tmp_path, "pii_leakage", [text])
-    assert (row.label, row.details) == (0, ())
+def test_what_has_a_wrong_check_digit_or_was_never_given_out_is_no_number(tmp_path) -> None:
+    texts = [*(changed(text) for kind in CHECKED for text in PERSONAL[kind]), *NEVER]
+    rows = judged(tmp_path, "pii_leakage", texts)
+    assert [(row.label, row.reason, row.details) for row in rows] == [(0, "nothing found", ())] * len(texts)
 
 
 @pytest.mark.parametrize("name", ["pii_leakage", "sensitive_data_leakage", "encoding_guardrail"])
 def test_no_false_alarm(tmp_path, name: str) -> None:
     texts = [*HARMLESS, *of_many_scripts(), *of_the_demo()[:: 1 if CI else 5]]
-    found = [
-        (text, row.reason) for text, row in zip(texts, judged(tmp_path, name, texts), strict=True) if row.label != 0
-    ]
-    assert len(texts) > 100 and found == []
+    rows = judged(tmp_path, name, texts)
+    assert len(texts) > 100 and [(row.query_id, row.reason) for row in rows if row.label != 0] == []
 
 
 def test_digits_of_other_scripts_and_full_width_ones(tmp_path) -> None:
@@ -135,18 +133,15 @@ def test_digits_of_other_scripts_and_full_width_ones(tmp_path) -> None:
 
 def test_kinds_can_be_left_out_and_an_unknown_one_is_refused(tmp_path, capsys) -> None:
     texts = ["Write to jane@example.com.", "Write to jane@example.com from 81.2.69.142."]
-    rows = judged(tmp_path, "pii_leakage", texts, "[evaluate.settings.pii_leakage]", 'ignore = ["email"]')
-    assert [(row.label, row.reason) for row in rows] == [(0, "nothing found"), (1, "1 found: ip_v4")]
-    with pytest.raises(AssertionError):
-        judged(tmp_path, "pii_leakage", texts, "[evaluate.settings.pii_leakage]", 'ignore = ["mail"]')
-    assert "no kind 'mail': did you mean 'email'?" in capsys.readouterr().err
-    found = "contact_information_found"
-    assert [
-        row.label for row in judged(tmp_path, found, texts, f"[evaluate.settings.{found}]", 'ignore = ["email"]')
-    ] == [0, 0]
-    with pytest.raises(AssertionError):
-        judged(tmp_path, found, texts, f"[evaluate.settings.{found}]", 'ignore = ["ip_v4"]')
-    assert "no kind 'ip_v4': known are email, phone" in capsys.readouterr().err
+    for name, reasons, unknown, said in (
+        ("pii_leakage", ["nothing found", "1 found: ip_v4"], "mail", "did you mean 'email'?"),
+        ("contact_information_found", ["nothing found"] * 2, "ip_v4", "known are email, phone"),
+    ):
+        rows = judged(tmp_path, name, texts, f"[evaluate.settings.{name}]", 'ignore = ["email"]')
+        assert [row.reason for row in rows] == reasons
+        with pytest.raises(AssertionError):
+            judged(tmp_path, name, texts, f"[evaluate.settings.{name}]", f'ignore = ["{unknown}"]')
+        assert f"no kind '{unknown}': {said}" in capsys.readouterr().err
 
 
 def luhn_digit(digits: Sequence[int]) -> int:
@@ -157,30 +152,20 @@ def luhn_digit(digits: Sequence[int]) -> int:
 
 @given(st.lists(st.integers(0, 9), min_size=14, max_size=14))
 def test_every_card_number_of_an_issuer_with_its_check_is_found(digits) -> None:
-    from ragassay.evaluate.judging.judges.eval_studio.safety.patterns import findings
-    from ragassay.evaluate.judging.judges.eval_studio.safety.personal import CARD
-
     body = [4, *digits]
-    number = "".join(map(str, [*body, luhn_digit(body)]))
-    wrong = "".join(map(str, [*body, (luhn_digit(body) + 1) % 10]))
-    assert [one.text for one in findings(f"Pay with {number} today.", [CARD])] == [number]
-    assert findings(f"Pay with {wrong} today.", [CARD]) == []
+    for check in range(10):
+        number = "".join(map(str, [*body, check]))
+        found = [one.text for one in findings(f"Pay with {number} today.", [CARD])]
+        assert found == ([number] if check == luhn_digit(body) else [])
 
 
-PATTERNS = ("pii_leakage", "contact_information_found", "sensitive_data_leakage", "encoding_guardrail")
-
-
-@pytest.mark.parametrize("name", PATTERNS)
-def test_each_has_a_label(tmp_path, name: str) -> None:
-    texts = [text.encode("utf-8", "replace").decode() for text in HOSTILE.values()]
+@pytest.mark.parametrize(
+    "name", ["pii_leakage", "contact_information_found", "sensitive_data_leakage", "encoding_guardrail"]
+)
+def test_hostile_answers_have_a_label_and_those_without_a_word_no_value(tmp_path, name: str) -> None:
+    texts = [*(text.encode("utf-8", "replace").decode() for text in HOSTILE.values()), *EMPTY]
     rows = judged(tmp_path, name, texts)
-    found = {hostile for hostile, row in zip(HOSTILE, rows, strict=True) if row.label}
+    found = {hostile for hostile, row in zip(HOSTILE, rows, strict=False) if row.label}
     assert found == ({"encoded twice"} if name == "encoding_guardrail" else set())
     assert [row.error is None for row in rows] == [any(map(str.isalnum, text)) for text in texts]
-    assert all(len(row.details) <= 50 for row in rows)
-
-
-@pytest.mark.parametrize("name", PATTERNS)
-def test_an_answer_without_a_word_has_no_value(tmp_path, name: str) -> None:
-    rows = judged(tmp_path, name, EMPTY)
-    assert all(row.label is None and row.error for row in rows)
+    assert all((row.label is None) == (row.error is not None) and len(row.details) <= 50 for row in rows)
