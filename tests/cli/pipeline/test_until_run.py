@@ -6,12 +6,12 @@ import json
 import os
 import signal
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.json_lines import records
+from support.json_lines import records, write_lines
 from support.judged_together import answers_in
 from support.loopback.behaviours import Behaviour, reply
 from support.loopback.server import ScriptedServer
@@ -23,13 +23,16 @@ N = 80
 OWN = """
 [[agent]]
 name = "{name}"
+kind = "file"
+path = "{name}.jsonl"
+"""
+WORSE = """
+[[agent]]
+name = "worse"
 kind = "python"
-callable = "{name}_one:answer"
+callable = "worse_one:answer"
 """
-SYSTEM = """
-def answer(query):
-    return "{word}: " + query
-"""
+SAYS = {"good": "gold", "bad": "tin"}
 
 
 def schema_of(body: dict[str, Any]) -> str:
@@ -73,28 +76,31 @@ def killing(at: int) -> Any:
     return script
 
 
-def make(corpus: Path, server: ScriptedServer, more: str = "looks = 8", n: int = N) -> None:
+def make(
+    corpus: Path, server: ScriptedServer, more: str = "looks = 8", n: int = N, says: Mapping[str, str] = SAYS
+) -> None:
+    """Agents by a file each, and what each says to all of `n` questions."""
     make_corpus(corpus, "openai:m", server.base_url)
     path = corpus / "experiment.toml"
     text = path.read_text().replace('style = "passage"', 'source = "own"\nevidence = "section"')
-    own = "".join(OWN.format(name=name) for name in ("good", "bad"))
+    own = "".join(OWN.format(name=name) for name in says)
     text = text.replace("fusion_queries = 2", "agents = []")
     path.write_text(text.replace("max_concurrency = 8", f"max_concurrency = 2\n{more}\n{own}"))
-    (corpus / "questions.txt").write_text("".join(f"What does register R{n} do?\n" for n in range(n)))
-    for name, word in (("good", "gold"), ("bad", "tin")):
-        (corpus / f"{name}_one.py").write_text(SYSTEM.format(word=word))
+    questions = [f"What does register R{n} do?" for n in range(n)]
+    (corpus / "questions.txt").write_text("".join(f"{one}\n" for one in questions))
+    for name, word in says.items():
+        write_lines(corpus / f"{name}.jsonl", [{"query": one, "answer": f"{word}: {one}"} for one in questions])
 
 
-@pytest.mark.parametrize("killed_at", [None, 45, *(pytest.param(at, marks=pytest.mark.slow) for at in (5, 61, 110))])
+@pytest.mark.parametrize("killed_at", [45, *(pytest.param(at, marks=pytest.mark.slow) for at in (5, 61, 110))])
 def test_what_is_decided_at_the_second_of_eight_looks_pays_for_a_quarter(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], killed_at: int | None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], killed_at: int
 ) -> None:
     """Ten wins of ten have a one-sided p of 2^-10, more than the 0.0225 / 8² of the first look; 20 of 20 of 2^-20."""
     corpus = own_folder(tmp_path, monkeypatch)
-    with ScriptedServer("openai", killing(killed_at) if killed_at else prefers_gold) as server:
+    with ScriptedServer("openai", killing(killed_at)) as server:
         make(corpus, server)
-        if killed_at:
-            assert main(["run", str(corpus), "--until", "best"]) == 130
+        assert main(["run", str(corpus), "--until", "best"]) == 130
         assert main(["run", str(corpus), "--until", "best"]) == 0
         bodies = Counter(json.dumps(one.body, sort_keys=True) for one in server.requests)
         assert len(bodies) == 3 * 2 * 20 and len(server.requests) <= len(bodies) + 8, "no more than were under way"
@@ -131,8 +137,7 @@ def test_two_level_agents_are_good_enough_and_never_the_best(
 ) -> None:
     corpus = own_folder(tmp_path, monkeypatch)
     with ScriptedServer("openai", prefers_gold) as server:
-        make(corpus, server, "looks = 2\nmargin = 0.2")
-        (corpus / "bad_one.py").write_text("def answer(query):\n    return 'gold as well: ' + query\n")
+        make(corpus, server, "looks = 2\nmargin = 0.2", says={"good": "gold", "level": "gold as well"})
         assert main(["run", str(corpus), "--until", until]) == 0
     looks = records(corpus.parent / "results" / "mine" / "looks.jsonl")
     assert len(looks) == n_looks and not any(one["decided"] for one in looks) and all(one["safe"] for one in looks)
@@ -147,17 +152,13 @@ def test_agents_told_from_the_leader_do_not_meet_each_other_any_more(
     """Two that say gold are level and go to the end; two that say tin are told from them at the second look."""
     corpus = own_folder(tmp_path, monkeypatch)
     with ScriptedServer("openai", prefers_gold) as server:
-        make(corpus, server, "looks = 4", n=40)
-        path = corpus / "experiment.toml"
-        path.write_text(path.read_text() + "".join(OWN.format(name=name) for name in ("better", "worse")))
-        for name, text in (("better", "gold too: "), ("worse", "tin too: ")):
-            (corpus / f"{name}_one.py").write_text(f"def answer(query):\n    return {text!r} + query\n")
+        make(corpus, server, "looks = 4", n=24, says={**SAYS, "better": "gold too", "worse": "tin too"})
         assert main(["run", str(corpus), "--until", "best"]) == 0
         n_games = sum(schema_of(one.body) == "PairwiseReply" for one in server.requests)
     results = corpus.parent / "results" / "mine"
     looks = records(results / "looks.jsonl")
     assert [sorted(one["told"]) for one in looks] == [[], ["bad", "worse"], ["bad", "worse"], ["bad", "worse"]]
-    assert n_games == 2 * (20 * 6 + 20 * 5) == len(records(results / "games.jsonl"))
+    assert n_games == 2 * (12 * 6 + 12 * 5) == len(records(results / "games.jsonl"))
     points = json.loads((results / "results.json").read_text())["points"]
     assert [points[name]["value"] for name in ("good", "better")] == pytest.approx([5 / 6, 5 / 6], abs=1e-6)
 
@@ -178,48 +179,45 @@ def test_agents_told_are_asked_every_other_batch_and_what_they_were_not_asked_is
     """Told at the second of six looks they answer the third and the fifth batch, not the fourth and the sixth."""
     corpus = own_folder(tmp_path, monkeypatch)
     with ScriptedServer("openai", prefers_gold) as server:
-        make(corpus, server, 'looks = 6\neliminate = "answers"', n=60)
+        make(corpus, server, 'looks = 6\neliminate = "answers"', n=36, says={**SAYS, "better": "gold too"})
         path = corpus / "experiment.toml"
         text = path.read_text().replace("agents = []", 'agents = ["rag"]\nrepeats = 2')
-        text = text.replace("[judge]\n", f'[judge]\ngames = "{games}"\n')
-        path.write_text(text + "".join(OWN.format(name=name) for name in ("better", "worse")))
-        for name, word in (("better", "gold too: "), ("worse", "tin too: ")):
-            (corpus / f"{name}_one.py").write_text(
-                f"from pathlib import Path\n\ndef answer(query):\n"
-                f"    with Path({str(tmp_path / name)!r}).open('a') as asked:\n        asked.write(query + '\\n')\n"
-                f"    return {word!r} + query\n"
-            )
+        path.write_text(text.replace("[judge]\n", f'[judge]\ngames = "{games}"\n') + WORSE)
+        (corpus / "worse_one.py").write_text(
+            f"from pathlib import Path\n\ndef answer(query):\n"
+            f"    with Path({str(tmp_path / 'asked')!r}).open('a') as asked:\n        asked.write(query + '\\n')\n"
+            f"    return 'tin too: ' + query\n"
+        )
         assert main(["run", str(corpus), "--until", "best"]) == 0
         n_games = sum(schema_of(one.body) == "PairwiseReply" for one in server.requests)
     results = corpus.parent / "results" / "mine"
     told = {"bm25-rag", "bad", "worse"}
     looks, queries = records(results / "looks.jsonl"), [one["_id"] for one in records(results / "queries.jsonl")]
     assert [set(one.get("not_asked", ())) for one in looks] == [set(), set(), set(), told, set(), told]
-    left = {(query, agent) for query in (*queries[30:40], *queries[50:]) for agent in told}
+    left = {(query, agent) for query in (*queries[18:24], *queries[30:]) for agent in told}
     assert {(one["query_id"], one["agent"]) for one in records(results / "not-asked.jsonl")} == left
     for agent in ("good", "better", *told):
         answered = [one["query_id"] for one in records(results / "answers" / f"{agent}.jsonl")]
         assert answered == [query for query in queries if (query, agent) not in left]
-    for name in ("better", "worse"):
-        asked = (tmp_path / name).read_text().splitlines()
-        assert len(asked) == len(set(asked)) == (60 if name == "better" else 40), "at no look again"
-    assert n_games == (2 * (20 * 10 + 20 * 7 + 20) if games == "all" else 0)
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert len(asked) == len(set(asked)) == 24, "at no look again"
+    assert n_games == (2 * (12 * 10 + 12 * 7 + 12) if games == "all" else 0)
 
     found = json.loads((results / "results.json").read_text())
     for agent in told:
         rows = list(figures_of(found, agent))
         assert len(rows) > 20 and not any(one["n_failed"] for one in rows)
-        assert {one["n"] for part in ("pointwise", "answers") for one in found[part][agent].values()} <= {40, 0}
-        assert found["points"][agent]["n"] == found["verdict"]["differences"][agent]["n"] == 40
+        assert {one["n"] for part in ("pointwise", "answers") for one in found[part][agent].values()} <= {24, 0}
+        assert found["points"][agent]["n"] == found["verdict"]["differences"][agent]["n"] == 24
     pairs = {(one["agent_a"], one["agent_b"]): one for one in found["comparisons"] if one["measure"] == "accuracy"}
-    assert {(one["difference"]["n"], one["difference"]["n_failed"]) for one in pairs.values()} == {(60, 0), (40, 0)}
+    assert {(one["difference"]["n"], one["difference"]["n_failed"]) for one in pairs.values()} == {(36, 0), (24, 0)}
     assert not any(one["lacking_a"] or one["lacking_b"] for one in found["comparisons"])
     assert not any(any(one.values()) if isinstance(one, dict) else one for one in found["failures"].values())
     assert not left & {(one["query_id"], one["agent"]) for one in records(results / "values.jsonl")}
     page, said = (results / "report.html").read_text(), "3 agents that were told from the leader were asked every other"
     assert page.count(said) == 1 and "Not asked, by plan: bm25-rag, bad, worse." in page
-    unplayed = 180 if games == "listwise" else 240
-    assert f"Saved against the full plan: 80 of 360 answers and {unplayed} of 600 games." in page
+    unplayed = 108 if games == "listwise" else 144
+    assert f"Saved against the full plan: 48 of 216 answers and {unplayed} of 360 games." in page
     capsys.readouterr()
     assert main(["gate", str(results), "--baseline", str(results)]) == 0
     assert "lacking" not in capsys.readouterr().out
