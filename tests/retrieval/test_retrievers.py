@@ -6,7 +6,6 @@ import pytest
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 
-from ragassay.errors import InputError
 from ragassay.records import Passage
 from ragassay.retrieval.rankers import embedding
 from ragassay.retrieval.rankers.combined import rrf
@@ -92,11 +91,6 @@ def test_shipped_embeddings_are_read_and_not_written(make_workspace, passages, e
     build_retrievers(workspace, passages)["knn"].search(["a new query"], 5)
     assert encoder.embedded[-1] == "a new query" and encoder.loaded == 2
     assert {path: path.read_bytes() for path in workspace.shipped_embeddings.iterdir()} == before
-
-
-def test_k_larger_than_the_corpus_is_one_sentence(make_workspace, passages) -> None:
-    with pytest.raises(InputError, match=r"retrieval\.k is 50 and the corpus has 12 passages; "):
-        build_retrievers(make_workspace(k=50), passages[:12])
 
 
 def test_the_reference_engine_is_a_setting(make_workspace, passages) -> None:

@@ -122,22 +122,21 @@ def test_a_missing_answers_file(tmp_path: Path) -> None:
         answer_queries(workspace, NoCaller())
 
 
-def test_ragelos_csv_with_several_systems_gives_the_one_that_is_named(tmp_path: Path) -> None:
-    content = 'qid,agent,answer\nq_1,other,"no"\nq_1,ours,"Over ""two""\nlines, yes"\nq_2,ours,fine\n'
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (
+            'qid,agent,answer\nq_1,other,"no"\nq_1,ours,"Over ""two""\nlines, yes"\nq_2,ours,fine\n',
+            ['Over "two"\nlines, yes', "fine", None],
+        ),
+        ("qid,agent,answer\nq_1,agent_0,a\nq_2,agent_0,b\nq_3,agent_0,c\n", ["a", "b", "c"]),
+        (f'query,agent,answer\n"{QUERIES["q_3"]} ",x,c\n"{QUERIES["q_1"]}",x,a\n', ["a", None, "c"]),
+    ],
+    ids=["the named one of several", "the only one, whatever its name", "by the text of the query"],
+)
+def test_ragelos_csv(tmp_path: Path, content: str, expected: list[str | None]) -> None:
     workspace, _ = from_file(tmp_path, "ours.csv", content)
-    found = read_records(workspace.answers("ours"), Answer)
-    assert [answer.answer for answer in found] == ['Over "two"\nlines, yes', "fine", None]
-
-
-def test_ragelos_csv_with_one_system_of_another_name_gives_all_rows(tmp_path: Path) -> None:
-    workspace, _ = from_file(tmp_path, "ours.csv", "qid,agent,answer\nq_1,agent_0,a\nq_2,agent_0,b\nq_3,agent_0,c\n")
-    assert [answer.answer for answer in read_records(workspace.answers("ours"), Answer)] == ["a", "b", "c"]
-
-
-def test_ragelos_csv_by_the_text_of_the_query(tmp_path: Path) -> None:
-    content = f'query,agent,answer\n"{QUERIES["q_3"]} ",x,c\n"{QUERIES["q_1"]}",x,a\n'
-    workspace, _ = from_file(tmp_path, "ours.csv", content)
-    assert [answer.answer for answer in read_records(workspace.answers("ours"), Answer)] == ["a", None, "c"]
+    assert [answer.answer for answer in read_records(workspace.answers("ours"), Answer)] == expected
 
 
 def test_passages_written_out_are_found_in_the_corpus_and_what_is_not_used_is_named(tmp_path: Path) -> None:
@@ -280,12 +279,13 @@ def test_a_run_killed_midway_asks_only_for_what_is_missing(tmp_path: Path) -> No
     """The callable notes its calls in a file, and the first time kills the run at the third query."""
     workspace = own_workspace(tmp_path, 'kind = "python"\ncallable = "system_killed:answer"')
     (workspace.corpus / "system_killed.py").write_text(
-        "import os, pathlib, signal\n"
+        "import os, pathlib, signal, time\n"
         "here = pathlib.Path(__file__).parent\n"
         "def answer(query):\n"
         "    with (here / 'calls').open('a') as calls: calls.write(query + '\\n')\n"
         "    if 'RRF' in query and not (here / 'killed').exists():\n"
-        "        while len((here.parent / 'results/answers/ours.partial.jsonl').read_text().splitlines()) < 2: pass\n"
+        "        while len((here.parent / 'results/answers/ours.partial.jsonl').read_text().splitlines()) < 2:\n"
+        "            time.sleep(0.02)\n"
         "        (here / 'killed').touch()\n"
         "        os.kill(os.getppid(), signal.SIGKILL)\n"
         "    return 'about ' + query\n"

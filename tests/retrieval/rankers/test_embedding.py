@@ -259,17 +259,6 @@ def test_e5_gets_its_prefixes_on_a_server_too(tmp_path: Path):
     assert sorted(body["input"][0] for _, _, body in server.requests) == ["passage: b", "query: a"]
 
 
-def test_a_server_that_dies_midway_is_one_sentence_and_what_came_is_kept(tmp_path: Path):
-    def dies(number: int, path: str, body: dict) -> Sent:
-        return embeddings(body) if number < 2 else Sent(drop=True)
-
-    with JsonServer(dies) as server:
-        workspace = workspace_of(tmp_path, server.address, run={"max_concurrency": 1})
-        with pytest.raises(InputError, match=r"openai:tiny cannot embed: the connection failed.*run again to go on"):
-            embed(workspace)
-    assert len(list(workspace.embeddings.glob("*.npz"))) == 2
-
-
 def test_a_model_at_another_address_is_another_model(tmp_path: Path):
     with JsonServer(answer) as first, JsonServer(answer) as second:
         embed(workspace_of(tmp_path, first.address))

@@ -15,7 +15,7 @@ from ragassay.errors import InputError
 from ragassay.models import encoders as encoder_kinds
 from ragassay.retrieval.rankers import encoded as late_interaction
 from ragassay.retrieval.rankers.embedding_cache import Text
-from ragassay.retrieval.rankers.encoded import TERM, LateInteraction, RowCache, Sparse
+from ragassay.retrieval.rankers.encoded import LateInteraction, RowCache, Sparse
 
 pytestmark = pytest.mark.xdist_group("models")
 
@@ -121,17 +121,6 @@ def test_models_that_would_get_random_layers_are_refused(tmp_path: Path) -> None
         encoder_kinds.load_sparse_encoder(single)
     with pytest.raises(InputError, match="is not for late-interaction"):
         encoder_kinds.load_multi_vector_encoder(single)
-
-
-def test_terms_are_kept_as_they_are(tmp_path: Path) -> None:
-    from ragassay.retrieval.rankers.embedding_cache import Text
-
-    cache = RowCache("m", "terms", tmp_path)
-    rows = [np.array([(3, 0.1), (70_000, 2.5)], TERM), np.zeros(0, TERM)]
-    keys = [cache.key(Text("passage", text)) for text in ("a", "b")]
-    cache.add(keys, rows)
-    known = RowCache("m", "terms", None, [tmp_path]).known()
-    assert [known[key].tolist() for key in keys] == [row.tolist() for row in rows]
 
 
 SENTENCES = [

@@ -384,19 +384,6 @@ def test_the_cost_limit_holds_for_searches(open_folder, three):
         assert len(server.requests) == 2
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("cross-encoder/ms-marco-MiniLM-L6-v2", "cross-encoder"),
-        ("rerank:jina-reranker-v2-base-multilingual", "server"),
-        ("openai:gpt-4o-mini", "listwise"),
-        ("python:mine:Compressor", "python"),
-    ],
-)
-def test_what_a_name_stands_for(name: str, kind: str):
-    assert kind_of(name) == kind
-
-
 def test_a_provider_that_does_not_exist():
     with pytest.raises(InputError, match=r"'cohere:rerank-v3.5' names no reranker; write rerank:NAME"):
         kind_of("cohere:rerank-v3.5")
