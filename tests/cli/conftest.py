@@ -6,6 +6,8 @@ import pytest
 from support.finished_run.run import Run
 from support.places import ROOT
 from support.read_once import pdfs_read_once as pdfs_read_once
+from support.small_run import finished as finished
+from support.small_run import finished_once as finished_once
 
 from ragassay.cli import main
 

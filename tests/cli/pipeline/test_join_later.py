@@ -7,6 +7,7 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from support.json_lines import records, write_lines
 from support.loopback.behaviours import Behaviour, reply
 from support.loopback.server import ScriptedServer
 from support.small_corpus import answer_everything, make_corpus
+from support.small_run import SmallRun, finished_in
 
 from ragassay.cli import main
 
@@ -55,11 +57,11 @@ def own_queries(corpus: Path) -> None:
     write_lines(corpus / "queries.jsonl", rows)
 
 
-def tables(corpus: Path, games: str = "all") -> tuple[str, str]:
+def tables(corpus: Path) -> tuple[str, str]:
     """experiment.toml with the user's own queries, before the table of models and from it."""
     text = (corpus / "experiment.toml").read_text().replace('style = "passage"', 'source = "own"')
     text = text.replace("fusion_queries", "#").replace("[answer]", '[answer]\nagents = ["rag"]')
-    models, table = text.replace("[judge]", f'[judge]\ngames = "{games}"').split("\n[models.")
+    models, table = text.split("\n[models.")
     return models, f"\n[models.{table}"
 
 
@@ -73,18 +75,13 @@ def script(number: int, body: dict[str, Any]) -> Behaviour:
     return answer_everything(number, body)
 
 
-def kinds(server: ScriptedServer, start: int = 0) -> Counter[str]:
+def kinds(server: ScriptedServer, start: int = 0, stop: int | None = None) -> Counter[str]:
     """What was asked, by the name of its reply's schema."""
-    bodies = [request.body for request in server.requests[start:]]
+    bodies = [request.body for request in server.requests[start:stop]]
     names = [
         body["response_format"]["json_schema"]["name"] if "response_format" in body else "answer" for body in bodies
     ]
     return Counter(names)
-
-
-def n_lists(results: Path) -> int:
-    path = results / "lists.jsonl"
-    return len(records(path)) if path.exists() else 0
 
 
 def pools(results: Path, names: list[str]) -> dict[str, set[str]]:
@@ -96,9 +93,8 @@ def pools(results: Path, names: list[str]) -> dict[str, set[str]]:
     return found
 
 
-@pytest.mark.parametrize("games", ["all", "listwise"])
 def test_a_seventh_variant_asks_for_its_own_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], games: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
@@ -107,11 +103,11 @@ def test_a_seventh_variant_asks_for_its_own_and_nothing_else(
         corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url)
         own_queries(corpus)
         path = corpus / "experiment.toml"
-        models, table = tables(corpus, games)
+        models, table = tables(corpus)
         path.write_text(f"{models}{SIX}{table}")
         assert main(["run", str(corpus)]) == 0
         six = sorted(file.stem for file in (results / "answers").iterdir())
-        first, played, lists = kinds(server), records(results / "games.jsonl"), n_lists(results)
+        first, played = kinds(server), records(results / "games.jsonl")
         n_calls, n = len(server.requests), len(QUERIES)
         assert len(six) == 6 and first["answer"] == 6 * n
 
@@ -131,41 +127,38 @@ def test_a_seventh_variant_asks_for_its_own_and_nothing_else(
         "answer": n,
         "RelevanceReply": brought,
         **{name: first[name] // 6 for name in ("PointwiseReply", "CorrectnessReply")},
-        "PairwiseReply": 2 * 6 * n if games == "all" else 0,
-        "ListwiseReply": n_lists(results) - lists,
+        "PairwiseReply": 2 * 6 * n,
     }
-    assert brought > 0 and dict(joined) == {name: count for name, count in expected.items() if count}
+    assert brought > 0 and dict(joined) == expected
     kept = [game for game in records(results / "games.jsonl") if "seventh" not in (game["agent_a"], game["agent_b"])]
     assert kept == played
 
 
+def with_two(corpus: Path) -> None:
+    """bm25-rag and two others."""
+    own_queries(corpus)
+    models, table = tables(corpus)
+    (corpus / "experiment.toml").write_text(f"{models}{SIX.replace('0.1, 0.2, 0.3, 0.4, 0.5', '0.1, 0.2')}{table}")
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallRun]:
+    with finished_in(tmp_path_factory.mktemp("three"), script, with_two) as run:
+        run.set("0.1, 0.2", "0.7")
+        yield replace(run, n_calls=len(run.server.requests))
+
+
 @pytest.fixture
-def finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, ScriptedServer]]:
-    """A corpus folder whose run, in results/mine, has bm25-rag and two others; and the server that answered."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
-    with ScriptedServer("openai", script) as server:
-        corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url)
-        own_queries(corpus)
-        models, table = tables(corpus)
-        path = corpus / "experiment.toml"
-        path.write_text(f"{models}{SIX.replace('0.1, 0.2, 0.3, 0.4, 0.5', '0.1, 0.2')}{table}")
-        assert main(["run", str(corpus)]) == 0
-        path.write_text(f"{models}{SIX.replace('0.1, 0.2, 0.3, 0.4, 0.5', '0.7')}{table}")
-        yield corpus, server
+def finished(three: SmallRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SmallRun:
+    """A corpus folder whose run, in results/mine, has bm25-rag and two others, and an experiment with another one."""
+    return three.copied(tmp_path, monkeypatch)
 
 
-def test_agents_of_two_folders_meet_and_only_games_across_are_new(finished: tuple[Path, ScriptedServer]) -> None:
-    corpus, server = finished
-    before, n = server.requests[:], len(QUERIES)
-    arguments = ["run", str(corpus), "--results", "second", "--with", "results/mine"]
+def test_agents_of_two_folders_meet_and_only_games_across_are_new(three: SmallRun, finished: SmallRun) -> None:
+    n = len(QUERIES)
+    arguments = ["run", "mine", "--results", "second", "--with", "results/mine"]
     assert main(arguments) == 0
-    asked = kinds(server, len(before))
-    first = Counter(
-        request.body["response_format"]["json_schema"]["name"]
-        for request in before
-        if "response_format" in request.body
-    )
+    asked, first = kinds(finished.server, finished.n_calls), kinds(finished.server, stop=three.n_calls)
     each = {name: first[name] // 3 for name in ("PointwiseReply", "CorrectnessReply")}
     assert dict(asked) == {"answer": n, "PairwiseReply": 2 * 3 * n, **each}, (
         "of the new agent, and no passage is graded"
@@ -183,33 +176,24 @@ def test_agents_of_two_folders_meet_and_only_games_across_are_new(finished: tupl
         for games in (there, here)
     ]
     assert winners[0] == winners[1] and len(winners[0]) == 2 * n
-    n_calls = len(server.requests)
-    assert main(arguments) == 0 and len(server.requests) == n_calls
+    n_calls = finished.asked()
+    assert main(arguments) == 0 and finished.asked() == n_calls
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
         (
-            lambda corpus: write_lines(corpus / "queries.jsonl", [{"_id": "q0", "text": "Another?"}]),
+            lambda run: write_lines(run.corpus / "queries.jsonl", [{"_id": "q0", "text": "Another?"}]),
             "query 'q0' is not the same",
         ),
-        (lambda corpus: edit(corpus, "passage_words = 40", "passage_words = 30"), "is another one here; give both"),
-        (lambda corpus: shutil.rmtree("results/mine/answers"), "there are no answers to queries in it"),
+        (lambda run: run.set("passage_words = 40", "passage_words = 30"), "is another one here; give both"),
+        (lambda run: shutil.rmtree("results/mine/answers"), "there are no answers to queries in it"),
     ],
 )
 def test_folders_that_do_not_fit_are_refused_before_anything_is_asked(
-    finished: tuple[Path, ScriptedServer], capsys: pytest.CaptureFixture[str], change: Callable[[Path], None], said: str
+    finished: SmallRun, capsys: pytest.CaptureFixture[str], change: Callable[[SmallRun], object], said: str
 ) -> None:
-    corpus, server = finished
-    change(corpus)
-    n_calls = len(server.requests)
-    capsys.readouterr()
-    assert main(["run", str(corpus), "--results", "second", "--with", "results/mine"]) == 2
-    assert said in capsys.readouterr().err and len(server.requests) == n_calls
-
-
-def edit(corpus: Path, old: str, new: str) -> None:
-    path = corpus / "experiment.toml"
-    assert old in path.read_text()
-    path.write_text(path.read_text().replace(old, new))
+    change(finished)
+    assert main(["run", "mine", "--results", "second", "--with", "results/mine"]) == 2
+    assert said in capsys.readouterr().err and finished.asked() == 0

@@ -41,30 +41,8 @@ def corpus_of_four(folder: Path, base_url: str | None = None, judge: str = TOGET
     return corpus
 
 
-def test_what_reads_games_reads_those_of_lists(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
-    with ScriptedServer("openai", answer_everything) as server:
-        corpus = corpus_of_four(tmp_path / "mine", server.base_url)
-        for stage in ("ingest", "questions", "retrieve", "answer"):
-            assert main([stage, str(corpus)]) == 0
-        before = planned(corpus, capsys)["judge"]
-        assert main(["run", str(corpus)]) == 0
-        after, n_calls = planned(corpus, capsys), len(server.requests)
-        asked = Counter(
-            body["response_format"]["json_schema"]["name"]
-            for body in (request.body for request in server.requests)
-            if "response_format" in body
-        )
-    assert [row["estimated"] for row in before] == [False, True]
-    assert asked["ListwiseReply"] == 4 * 2 + 2, "queries times presentations, and one list's two again"
-    assert asked["RelevanceReply"] < asked["RelevanceBatchReply"] <= 4 * 3 + 2
-    assert sum(row["calls"] for rows in after.values() for row in rows) == n_calls
-    assert all(row["from_cache"] == row["calls"] for rows in after.values() for row in rows)
-
-    results = tmp_path / "results" / "mine"
+def read_by_all(corpus: Path, results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Figures, report, rating, gate, a second run and a sheet."""
     games, lists = records(results / "games.jsonl"), records(results / "lists.jsonl")
     assert len(games) == 4 * 2 * 6 and len(lists) == 4 * 2 and all(game["error"] is None for game in games)
     figures = json.loads((results / "results.json").read_text())
@@ -85,6 +63,43 @@ def test_what_reads_games_reads_those_of_lists(
     (results / "waves.json").unlink()
     assert main(["run", str(corpus)]) == 0 and not (results / "waves.json").exists(), "nor without it"
     assert main(["label-sheet", str(corpus), "--n", "5", "--kind", "games", "--out", "sheet.csv"]) == 0
+
+
+def back_to_pairs(corpus: Path, results: Path) -> None:
+    """No list is left behind."""
+    path = corpus / "experiment.toml"
+    path.write_text(path.read_text().replace('games = "listwise"', 'games = "all"'))
+    assert main(["run", str(corpus)]) == 0
+    assert not (results / "lists.jsonl").exists()
+    assert {"presentation", "place_a"}.isdisjoint(records(results / "games.jsonl")[0])
+    assert "Ranked together" not in (results / "report.html").read_text()
+
+
+def test_what_reads_games_reads_those_of_lists_and_back_to_pairs_none_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
+    with ScriptedServer("openai", answer_everything) as server:
+        corpus = corpus_of_four(tmp_path / "mine", server.base_url)
+        for stage in ("ingest", "questions", "retrieve", "answer"):
+            assert main([stage, str(corpus)]) == 0
+        before = planned(corpus, capsys)["judge"]
+        assert main(["run", str(corpus)]) == 0
+        after, n_calls = planned(corpus, capsys), len(server.requests)
+        asked = Counter(
+            body["response_format"]["json_schema"]["name"]
+            for body in (request.body for request in server.requests)
+            if "response_format" in body
+        )
+        results = tmp_path / "results" / "mine"
+        read_by_all(corpus, results, capsys)
+        back_to_pairs(corpus, results)
+    assert [row["estimated"] for row in before] == [False, True]
+    assert asked["ListwiseReply"] == 4 * 2 + 2, "queries times presentations, and one list's two again"
+    assert asked["RelevanceReply"] < asked["RelevanceBatchReply"] <= 4 * 3 + 2
+    assert sum(row["calls"] for rows in after.values() for row in rows) == n_calls
+    assert all(row["from_cache"] == row["calls"] for rows in after.values() for row in rows)
 
 
 def as_shown(number: int, body: dict[str, Any]) -> Behaviour:
@@ -149,21 +164,6 @@ def test_an_agent_that_joins_later_is_ranked_against_anchors_and_everything_read
     assert main(["gate", str(results), "--baseline", str(results)]) == 0
     assert main(["label-sheet", str(corpus), "--n", "5", "--kind", "games", "--out", "sheet.csv"]) == 0
     assert sum(row["calls"] - row["from_cache"] for rows in planned(corpus, capsys).values() for row in rows) == 0
-
-
-def test_back_to_pairs_leaves_no_lists_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
-    with ScriptedServer("openai", answer_everything) as server:
-        corpus = corpus_of_four(tmp_path / "mine", server.base_url, tag="paired")
-        assert main(["run", str(corpus)]) == 0
-        path = corpus / "experiment.toml"
-        path.write_text(path.read_text().replace('games = "listwise"', 'games = "all"'))
-        assert main(["run", str(corpus)]) == 0
-    results = tmp_path / "results" / "mine"
-    assert not (results / "lists.jsonl").exists()
-    assert {"presentation", "place_a"}.isdisjoint(records(results / "games.jsonl")[0])
-    assert "Ranked together" not in (results / "report.html").read_text()
 
 
 @pytest.mark.parametrize(

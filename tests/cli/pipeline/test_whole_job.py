@@ -68,8 +68,9 @@ def test_a_run_a_rerun_and_what_makes_a_stage_stale(tmp_path: Path, capfd: pytes
         assert main(["run", str(corpus)]) == 0
         results = tmp_path / "results" / "mine"
         owed(results)
-        out = capfd.readouterr().out
-        assert "bm25-rag-fusion" in out and "report.html" in out
+        printed = capfd.readouterr()
+        assert "bm25-rag-fusion" in printed.out and "report.html" in printed.out
+        assert printed.err.count("the price of openai:m is not known") == 1
         first, n_calls = contents(results), len(server.requests)
 
         (corpus / "experiment.toml").touch()
@@ -176,16 +177,22 @@ def test_a_gateway_that_repeats_the_callers_key_puts_it_into_no_file(tmp_path: P
     assert "…" in (tmp_path / "results" / "answers" / "bm25-rag.jsonl").read_text()
 
 
-def test_through_files_of_requests_and_replies(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_through_files_of_requests_and_replies_the_two_orders_of_a_game_never_in_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     corpus = make_corpus(tmp_path / "behind a wall", "file:m")
     results = tmp_path / "results" / "behind-a-wall"
     asked: list[str] = []
+    seen: dict[str, set[str]] = {}
     for turn in range(8):
         code = main(["run", str(corpus)])
         if code != 3:
             break
         assert "wait for replies" in capsys.readouterr().err
-        lines = [line for path in sorted((results / "requests").glob("*.jsonl")) for line in records(path)]
+        lines = []
+        for path in sorted((results / "requests").glob("*.jsonl")):
+            lines += (of_file := records(path))
+            seen.setdefault(path.name.rsplit("-", 1)[0], set()).update(line["custom_id"] for line in of_file)
         new = [line for line in lines if line["custom_id"] not in asked]
         asked += [line["custom_id"] for line in new]
         file = tmp_path / f"replies {turn}.jsonl"
@@ -198,29 +205,9 @@ def test_through_files_of_requests_and_replies(tmp_path: Path, capsys: pytest.Ca
         assert f"{len(new)} replies taken in" in capsys.readouterr().out
     assert code == 0
     owed(results)
+    games = [keys for label, keys in seen.items() if label.startswith("games")]
+    assert len(games) == 2 and not set.intersection(*games)
     assert json.loads((results / "results.json").read_text())["usage"][0]["cost_usd"] is None
-
-
-def test_the_two_orders_of_a_game_are_never_in_one_file(tmp_path: Path):
-    test_through = make_corpus(tmp_path / "mine", "file:m")
-    results = tmp_path / "results" / "mine"
-    seen: dict[str, set[str]] = {}
-    for turn in range(8):
-        if main(["run", str(test_through)]) != 3:
-            break
-        lines = []
-        for path in sorted((results / "requests").glob("*.jsonl")):
-            for line in records(path):
-                lines.append(line)
-                seen.setdefault(path.name.rsplit("-", 1)[0], set()).add(line["custom_id"])
-        bodies = [{"choices": [{"message": {"content": reply_to(line["body"])}}]} for line in lines]
-        text = "".join(
-            json.dumps(output_line(line["custom_id"], body)) + "\n" for line, body in zip(lines, bodies, strict=True)
-        )
-        (results / "replies").mkdir(exist_ok=True)
-        (results / "replies" / f"turn{turn}.jsonl").write_text(text)
-    games = {label: keys for label, keys in seen.items() if label.startswith("games")}
-    assert len(games) == 2 and not set.intersection(*games.values())
 
 
 @pytest.mark.slow
