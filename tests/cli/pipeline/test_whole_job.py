@@ -191,7 +191,8 @@ def test_through_files_of_requests_and_replies_the_two_orders_of_a_game_never_in
         assert "wait for replies" in capsys.readouterr().err
         lines = []
         for path in sorted((results / "requests").glob("*.jsonl")):
-            lines += (of_file := records(path))
+            of_file = records(path)
+            lines += of_file
             seen.setdefault(path.name.rsplit("-", 1)[0], set()).update(line["custom_id"] for line in of_file)
         new = [line for line in lines if line["custom_id"] not in asked]
         asked += [line["custom_id"] for line in new]
