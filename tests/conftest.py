@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from support.certificates import certificates_read_once
 from support.often import CI
 from support.opensearch_server import NO_SERVER, bench
 from support.templates import templates_compiled_once
 
-__all__ = ["bench", "templates_compiled_once"]
+__all__ = ["bench", "certificates_read_once", "templates_compiled_once"]
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"

@@ -1,6 +1,8 @@
-"""What the tests of whole runs share: `demo`, the recorded demo, run once."""
+"""What the tests of whole runs share: a folder to work in, `demo`, the recorded demo, and `finished`, a small run."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 from support.finished_run.run import Run
@@ -10,6 +12,13 @@ from support.small_run import finished as finished
 from support.small_run import finished_once as finished_once
 
 from ragassay.cli import main
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is empty; a key for OpenAI, which is none, is in the environment."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
 
 
 @pytest.fixture(scope="session")

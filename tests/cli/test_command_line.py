@@ -31,11 +31,6 @@ VERBS += [
 VERBS += ["agree calibrate", "check", "screen", "check validity", "archive", "doctor", "import", "perturb", "serve"]
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_help(verb: str, capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit) as ended:
@@ -198,10 +193,7 @@ def test_a_corpus_that_is_not_there(capsys: pytest.CaptureFixture[str]):
     assert "nowhere: there is no such folder" in capsys.readouterr().err
 
 
-def test_new_makes_a_folder_that_runs_as_far_as_its_questions(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
+def test_new_makes_a_folder_that_runs_as_far_as_its_questions(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     pdf = make_pdf(tmp_path / "手册 (v2) [draft].pdf", [page(1), page(2)])
     assert main(["new", "corpora/mine", str(pdf)]) == 0
     assert "openai:gpt-4o" in capsys.readouterr().out

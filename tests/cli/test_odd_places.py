@@ -21,11 +21,6 @@ from ragassay.cli.pipeline import manifest
 from ragassay.files import write_text
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def a_file(results: Path) -> None:
     results.parent.mkdir()
     results.write_text("x")

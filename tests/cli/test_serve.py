@@ -73,8 +73,7 @@ class Unmoved(urllib.request.HTTPRedirectHandler):
         return fp
 
 
-def test_what_cannot_be_served_is_one_sentence(tmp_path: Path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_what_cannot_be_served_is_one_sentence(capsys):
     assert main(["serve"]) == 2
     assert main(["serve", "nowhere"]) == 2
     assert main(["serve", "--port", "99999999"]) == 2

@@ -20,9 +20,8 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """Runs `agree` on a table of three judges and two columns that are none."""
-    monkeypatch.chdir(tmp_path)
     lines = ["query_id,passage_id,human,poor,good,coded,remark"]
     for i, (h, g, p) in enumerate(zip(HUMAN, GOOD, POOR, strict=True)):
         lines.append(f"q{i // 2},{i},{h},{p},{g},{LETTERS[g]},fine")

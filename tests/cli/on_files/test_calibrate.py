@@ -121,14 +121,7 @@ def test_an_experiment_by_its_own_threshold_and_sections(tmp_path: Path, capsys:
         (["--labels", "t.csv", "--human", "h", "--judge", "wide", "--sections", "q.jsonl"], "--sections goes with"),
     ],
 )
-def test_what_cannot_be_used_is_one_sentence(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    arguments: list[str],
-    said: str,
-):
-    monkeypatch.chdir(tmp_path)
+def test_what_cannot_be_used_is_one_sentence(capsys: pytest.CaptureFixture[str], arguments: list[str], said: str):
     Path("l.csv").write_text("who,when,query,subject,criterion,label\nann,,q,d,relevance,2\n")
     Path("t.csv").write_text("h,word,wide\n0,a,1\n1,b,7\n1,c,9\n")
     write_records(Path("r.jsonl"), [judgment("q", "other", "relevance", 1.0)])

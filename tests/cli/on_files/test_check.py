@@ -22,9 +22,8 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     """Runs `check` over rows, against the English passages unless told otherwise."""
-    monkeypatch.chdir(tmp_path)
     write_corpus(tmp_path, "en")
 
     def call(rows: list[dict[str, Any]], *arguments: str, corpus: str = "corpus.jsonl") -> tuple[int, str, str]:

@@ -16,8 +16,7 @@ ROWS = [(str(row["id"]), str(row["user_input"])) for row in rows_of("en")]
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def here(tmp_path: Path) -> None:
     write_corpus(tmp_path, "en")
 
 

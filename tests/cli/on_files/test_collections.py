@@ -94,10 +94,7 @@ def test_a_table_of_queries_is_refused_with_what_makes_it_usable(
     assert "queries.csv: is a table, and queries are JSON Lines in BEIR's layout; `ragassay import` makes it" in said
 
 
-def test_a_corpus_folder_stands_for_its_run(
-    ragelo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    monkeypatch.chdir(tmp_path)
+def test_a_corpus_folder_stands_for_its_run(ragelo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     corpus = make_corpus(tmp_path / "mine", "openai:m")
     assert main(["export", str(corpus), "--to", "beir", "--out", "early"]) == 2
     assert "results/mine: has no queries.jsonl" in capsys.readouterr().err and not (tmp_path / "early").exists()

@@ -17,9 +17,8 @@ Run = Callable[..., tuple[int, str]]
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """Runs `search` over three passages for one query into `out/run.trec`."""
-    monkeypatch.chdir(tmp_path)
     Path("corpus.jsonl").write_text("".join(json.dumps({"_id": i, "text": t}) + "\n" for i, t in PASSAGES.items()))
     Path("queries.tsv").write_text("q\twhat is the heap\n")
 

@@ -9,7 +9,7 @@ import pytest
 from support.json_lines import records, write_lines
 from support.loopback.server import ScriptedServer
 from support.made_up_results.page import Page
-from support.small_corpus import answer_everything, make_corpus, own_folder
+from support.small_corpus import answer_everything, make_corpus
 
 from ragassay.cli import main
 
@@ -21,8 +21,8 @@ OWN = [
 
 
 @pytest.fixture
-def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    return own_folder(tmp_path, monkeypatch)
+def corpus(tmp_path: Path) -> Path:
+    return tmp_path / "mine"
 
 
 def both(corpus: Path, server: ScriptedServer, source: str = "both") -> Path:

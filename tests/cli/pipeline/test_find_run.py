@@ -11,7 +11,7 @@ import pytest
 from support.json_lines import records
 from support.loopback.behaviours import Behaviour, reply
 from support.loopback.server import ScriptedServer
-from support.small_corpus import answer_everything, contents, make_corpus, own_folder
+from support.small_corpus import answer_everything, contents, make_corpus
 
 from ragassay.cli import main
 
@@ -73,8 +73,8 @@ def asked_of(corpus: Path, server: ScriptedServer, more: str = "") -> Path:
 
 
 @pytest.fixture
-def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    return own_folder(tmp_path, monkeypatch)
+def corpus(tmp_path: Path) -> Path:
+    return tmp_path / "mine"
 
 
 def test_pdfs_and_a_questions_txt_go_through_plan_run_and_screen(corpus: Path, capfd: pytest.CaptureFixture[str]):

@@ -94,10 +94,8 @@ def pools(results: Path, names: list[str]) -> dict[str, set[str]]:
 
 
 def test_a_seventh_variant_asks_for_its_own_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
     results = tmp_path / "results" / "mine"
     with ScriptedServer("openai", script) as server:
         corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url)

@@ -76,10 +76,8 @@ def back_to_pairs(corpus: Path, results: Path) -> None:
 
 
 def test_what_reads_games_reads_those_of_lists_and_back_to_pairs_none_is_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
     with ScriptedServer("openai", answer_everything) as server:
         corpus = corpus_of_four(tmp_path / "mine", server.base_url)
         for stage in ("ingest", "questions", "retrieve", "answer"):
@@ -112,10 +110,8 @@ def as_shown(number: int, body: dict[str, Any]) -> Behaviour:
 
 
 def test_a_judge_that_repeats_the_order_is_named_before_everything_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
     with ScriptedServer("openai", as_shown) as server:
         corpus = corpus_of_four(tmp_path / "mine", server.base_url, judge='[judge]\ngames = "listwise"\n', tag="echoed")
         path = corpus / "experiment.toml"
@@ -135,10 +131,8 @@ def test_a_judge_that_repeats_the_order_is_named_before_everything_else(
 
 
 def test_an_agent_that_joins_later_is_ranked_against_anchors_and_everything_reads_its_games(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
     judge = '[judge]\ngames = "listwise"\nrelevance_batch = 3\nanchors = 3\n'
     with ScriptedServer("openai", answer_everything) as server:
         corpus = corpus_of_four(tmp_path / "mine", server.base_url, judge=judge, tag="joined")
@@ -180,13 +174,8 @@ def test_an_agent_that_joins_later_is_ranked_against_anchors_and_everything_read
     ],
 )
 def test_what_cannot_be_asked_is_said_before_anything_is_paid(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    judge: str,
-    says: str,
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], judge: str, says: str
 ):
-    monkeypatch.chdir(tmp_path)
     corpus = corpus_of_four(tmp_path / "mine", judge=f"[judge]\n{judge}\n")
     assert main(["plan", str(corpus)]) == 2
     told = capsys.readouterr().err
@@ -194,10 +183,7 @@ def test_what_cannot_be_asked_is_said_before_anything_is_paid(
     assert not (tmp_path / "results").exists()
 
 
-def test_a_model_that_the_command_line_names_is_held_to_it_as_well(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    monkeypatch.chdir(tmp_path)
+def test_a_model_that_the_command_line_names_is_held_to_it_as_well(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     corpus = corpus_of_four(tmp_path / "mine")
     assert main(["plan", str(corpus), "--model", "local:smollm2-135m"]) == 2
     assert "a list is not one token" in capsys.readouterr().err

@@ -15,12 +15,6 @@ from ragassay.cli import main
 AGENT = '\n[[agent]]\nname = "whole"\nkind = "long-context"\nmodel = "{model}"\n{more}\n'
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
-
-
 def test_it_is_judged_as_others_and_has_no_figures_of_retrieval(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -88,9 +82,8 @@ def test_what_an_agents_own_model_and_prompt_lack_is_said_before_anything_is_pai
 
 
 def test_a_model_that_rewrites_is_looked_for_before_anything_is_paid(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     with ScriptedServer("openai", answer_everything) as server:
         more = '\n[[retriever]]\nname = "imagined"\nkind = "bm25"\nrewrite = "hyde"\nrewrite_model = "anthropic:m"\n'
         corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url, more=more)

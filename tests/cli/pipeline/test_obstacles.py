@@ -19,11 +19,6 @@ from ragassay.files import json_line, write_text
 AGENT = '\n[[agent]]\nname = "ours"\nkind = "python"\ncallable = "{}"\n'
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def edit(corpus: Path, old: str, new: str) -> None:
     path = corpus / "experiment.toml"
     assert old in path.read_text()
@@ -130,9 +125,7 @@ def test_all_of_it_is_said_at_once_before_a_document_is_read(
     assert not (tmp_path / "results").exists()
 
 
-def test_json_of_a_plan_stays_json_and_the_obstacles_go_beside_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_json_of_a_plan_stays_json_and_the_obstacles_go_beside_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     corpus = make_corpus(tmp_path / "mine", "openai:gpt-4o")
     assert main(["plan", str(corpus), "--json"]) == 0
     printed = capsys.readouterr()
@@ -151,7 +144,7 @@ def test_a_full_disk_is_said_before_the_documents_are_read(
     assert "results/mine: 1 MB are free there, and the documents' text takes about 20 MB; make room" in said
 
 
-def test_a_run_whose_replies_are_all_there_needs_none_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_run_whose_replies_are_all_there_needs_none_of_it(tmp_path: Path):
     """A finished run is repeated without server and key; a changed setting that asks again needs them."""
     with ScriptedServer("openai", answer_everything) as server:
         corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url)

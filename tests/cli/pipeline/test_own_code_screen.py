@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.json_lines import write_lines
-from support.small_corpus import make_corpus, own_folder
+from support.small_corpus import make_corpus
 
 from ragassay.cli import main
 
@@ -65,7 +65,6 @@ CUT = '[[chunking]]\nname = "c"\nby = "python"\ncallable = "MODULE:cut"\n[[retri
 )
 def test_own_code_that_misbehaves(
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     module: str,
     tables: str,
@@ -74,7 +73,7 @@ def test_own_code_that_misbehaves(
     status: int,
     says: str,
 ):
-    corpus = make_corpus(own_folder(tmp_path, monkeypatch), "openai:m")
+    corpus = make_corpus(tmp_path / "mine", "openai:m")
     write_lines(
         corpus / "queries.jsonl",
         [{"_id": "q1", "text": "What do I write 31 to register for?", "metadata": {"evidence": EVIDENCE}}],

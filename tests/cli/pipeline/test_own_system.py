@@ -27,11 +27,7 @@ def answer(question, meter):
 """
 
 
-def test_its_cost_is_shown_as_its_own_and_no_limit_counts_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
+def test_its_cost_is_shown_as_its_own_and_no_limit_counts_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
     with ScriptedServer("openai", answer_everything) as server:
         corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url, more=OWN)
         (corpus / "ours.py").write_text(CODE)

@@ -47,11 +47,7 @@ def reply_by_hand(results: Path) -> int:
     return len(lines)
 
 
-def test_a_panel_and_a_second_judge_from_the_plan_to_the_report(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
+def test_a_panel_and_a_second_judge_from_the_plan_to_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     results = tmp_path / "results" / "mine"
     with ScriptedServer("openai", answer_everything) as server:
         corpus = corpus_of_panel(tmp_path / "mine", server.base_url)
@@ -102,9 +98,8 @@ def test_a_panel_and_a_second_judge_from_the_plan_to_the_report(
     ],
 )
 def test_bad_panels_end_with_one_sentence_before_anything_is_paid(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], judge: str, said: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], judge: str, said: str
 ):
-    monkeypatch.chdir(tmp_path)
     corpus = corpus_of_panel(tmp_path / "mine", judge=judge)
     assert main(["run", str(corpus)]) == 2
     error = capsys.readouterr().err
@@ -112,12 +107,7 @@ def test_bad_panels_end_with_one_sentence_before_anything_is_paid(
     assert not (tmp_path / "results").exists()
 
 
-def test_the_second_judges_key_is_missed_before_the_first_is_paid(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
-    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+def test_the_second_judges_key_is_missed_before_the_first_is_paid(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     with ScriptedServer("openai", answer_everything) as server:
         corpus = corpus_of_panel(tmp_path / "mine", server.base_url, JUDGE)
         for stage in ("ingest", "questions", "retrieve", "answer"):

@@ -130,7 +130,6 @@ def test_a_second_time_nothing_is_to_be_done_and_a_plan_counts_both(done, monkey
 
 def test_with_one_answer_there_are_no_runs(tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key-000")
-    monkeypatch.chdir(tmp_path)
     with ScriptedServer("openai", Model()) as server:
         corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url)
         for stage in ("ingest", "questions", "retrieve", "answer"):

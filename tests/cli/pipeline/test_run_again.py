@@ -17,12 +17,6 @@ from support.small_run import SmallRun
 from ragassay.cli import main
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
-
-
 def test_what_failed_is_said_again_and_retried_when_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     failing = [True]
 

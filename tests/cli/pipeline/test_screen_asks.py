@@ -12,7 +12,7 @@ from support.json_lines import write_lines
 from support.loopback.behaviours import Behaviour, reply
 from support.loopback.json_server import JsonServer, Sent, cohere, embeddings
 from support.loopback.server import ScriptedServer
-from support.small_corpus import answer_everything, make_corpus, own_folder
+from support.small_corpus import answer_everything, make_corpus
 
 from ragassay.cli import main
 
@@ -41,8 +41,8 @@ finalists = 2
 
 
 @pytest.fixture
-def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    made = make_corpus(own_folder(tmp_path, monkeypatch), "openai:m")
+def corpus(tmp_path: Path) -> Path:
+    made = make_corpus(tmp_path / "mine", "openai:m")
     rows = [
         {
             "_id": f"q{n}",

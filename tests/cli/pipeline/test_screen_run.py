@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.json_lines import write_lines
 from support.loopback.server import ScriptedServer
-from support.small_corpus import answer_everything, make_corpus, own_folder
+from support.small_corpus import answer_everything, make_corpus
 
 from ragassay.cli import main
 
@@ -33,8 +33,8 @@ QUOTES = [f"write {number} to register" for number in (31, 62, 67, 93, 98, 124)]
 
 
 @pytest.fixture
-def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    made = make_corpus(own_folder(tmp_path, monkeypatch), "openai:m")
+def corpus(tmp_path: Path) -> Path:
+    made = make_corpus(tmp_path / "mine", "openai:m")
     rows = [
         {"_id": f"q{n}", "text": f"What do I {quote} for?", "metadata": {"evidence": [_evidence(quote)]}}
         for n, quote in enumerate(QUOTES)

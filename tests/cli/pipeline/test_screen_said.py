@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.json_lines import write_lines
 from support.pdf_maker import make_pdf
-from support.small_corpus import own_folder, page
+from support.small_corpus import page
 
 from ragassay.cli import main
 
@@ -51,10 +51,8 @@ def screened(folder: Path, queries: list[dict[str, object]], more: str = "") -> 
     return Path("results")
 
 
-def test_it_prints_the_finalists_and_writes_the_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    folder = own_folder(tmp_path, monkeypatch)
+def test_it_prints_the_finalists_and_writes_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    folder = tmp_path / "mine"
     at = [{"doc": "manual.pdf", "first_page": number, "last_page": number} for number in (1, 2, 3, 4)]
     queries = [
         {"_id": f"q{n}", "text": f"register R{n}3", "metadata": {"evidence": [place]}} for n, place in enumerate(at, 1)
@@ -76,10 +74,8 @@ def test_it_prints_the_finalists_and_writes_the_page(
     assert (results / "screen.html").exists()
 
 
-def test_where_no_variant_finds_any_evidence_it_says_so_and_stops(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    folder = own_folder(tmp_path, monkeypatch)
+def test_where_no_variant_finds_any_evidence_it_says_so_and_stops(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    folder = tmp_path / "mine"
     queries = [
         {"_id": f"q{n}", "text": "wholly unlike", "metadata": {"evidence": [{"doc": "manual.pdf", "quote": quote}]}}
         for n, quote in enumerate(("register R13", "register R23"))

@@ -29,11 +29,7 @@ def planned(capsys: pytest.CaptureFixture[str]):
     return plan
 
 
-def test_it_is_in_the_plan_and_the_usage_and_a_second_run_asks_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, planned
-):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
+def test_it_is_in_the_plan_and_the_usage_and_a_second_run_asks_nothing(tmp_path: Path, planned):
     row = ("retrieve", "openai:tiny-embedder")
     with (
         ScriptedServer("openai", answer_everything) as chat,
@@ -64,10 +60,8 @@ def test_it_is_in_the_plan_and_the_usage_and_a_second_run_asks_nothing(
 
 
 def test_a_server_that_is_not_there_stands_in_the_way_before_anything_is_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
     with ScriptedServer("openai", answer_everything) as chat:
         more = TABLE.format("http://127.0.0.1:9")
         corpus = make_corpus(tmp_path / "mine", "openai:m", chat.base_url, more=more)
@@ -79,8 +73,7 @@ def test_a_server_that_is_not_there_stands_in_the_way_before_anything_is_asked(
     assert "openai:tiny-embedder: nobody answers at http://127.0.0.1:9/v1" in capsys.readouterr().err
 
 
-def test_the_table_of_an_embedding_model_that_nothing_names_is_refused(tmp_path: Path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_the_table_of_an_embedding_model_that_nothing_names_is_refused(tmp_path: Path, capsys):
     corpus = make_corpus(tmp_path / "mine", "openai:m", more=TABLE.format("http://127.0.0.1:9"))
     assert main(["plan", str(corpus)]) == 2
     assert '[models."openai:tiny-embedder"] is a model that no table uses' in capsys.readouterr().err

@@ -15,7 +15,7 @@ from support.json_lines import records, write_lines
 from support.judged_together import answers_in
 from support.loopback.behaviours import Behaviour, reply
 from support.loopback.server import ScriptedServer
-from support.small_corpus import answer_everything, make_corpus, own_folder
+from support.small_corpus import answer_everything, make_corpus
 
 from ragassay.cli import main
 
@@ -94,10 +94,10 @@ def make(
 
 @pytest.mark.parametrize("killed_at", [45, *(pytest.param(at, marks=pytest.mark.slow) for at in (5, 61, 110))])
 def test_what_is_decided_at_the_second_of_eight_looks_pays_for_a_quarter(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], killed_at: int
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], killed_at: int
 ) -> None:
     """Ten wins of ten have a one-sided p of 2^-10, more than the 0.0225 / 8² of the first look; 20 of 20 of 2^-20."""
-    corpus = own_folder(tmp_path, monkeypatch)
+    corpus = tmp_path / "mine"
     with ScriptedServer("openai", killing(killed_at)) as server:
         make(corpus, server)
         assert main(["run", str(corpus), "--until", "best"]) == 130
@@ -132,10 +132,8 @@ def test_what_is_decided_at_the_second_of_eight_looks_pays_for_a_quarter(
 
 
 @pytest.mark.parametrize(("until", "n_looks"), [("best", 2), ("good-enough", 1)])
-def test_two_level_agents_are_good_enough_and_never_the_best(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, until: str, n_looks: int
-) -> None:
-    corpus = own_folder(tmp_path, monkeypatch)
+def test_two_level_agents_are_good_enough_and_never_the_best(tmp_path: Path, until: str, n_looks: int) -> None:
+    corpus = tmp_path / "mine"
     with ScriptedServer("openai", prefers_gold) as server:
         make(corpus, server, "looks = 2\nmargin = 0.2", says={"good": "gold", "level": "gold as well"})
         assert main(["run", str(corpus), "--until", until]) == 0
@@ -146,11 +144,9 @@ def test_two_level_agents_are_good_enough_and_never_the_best(
     assert figures["stopped_early"] is (n_looks == 1)
 
 
-def test_agents_told_from_the_leader_do_not_meet_each_other_any_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_agents_told_from_the_leader_do_not_meet_each_other_any_more(tmp_path: Path) -> None:
     """Two that say gold are level and go to the end; two that say tin are told from them at the second look."""
-    corpus = own_folder(tmp_path, monkeypatch)
+    corpus = tmp_path / "mine"
     with ScriptedServer("openai", prefers_gold) as server:
         make(corpus, server, "looks = 4", n=24, says={**SAYS, "better": "gold too", "worse": "tin too"})
         assert main(["run", str(corpus), "--until", "best"]) == 0
@@ -174,10 +170,10 @@ def figures_of(value: Any, agent: str, mine: bool = False) -> Iterator[dict[str,
 
 @pytest.mark.parametrize("games", ["all", "listwise"])
 def test_agents_told_are_asked_every_other_batch_and_what_they_were_not_asked_is_no_failure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], games: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], games: str
 ) -> None:
     """Told at the second of six looks they answer the third and the fifth batch, not the fourth and the sixth."""
-    corpus = own_folder(tmp_path, monkeypatch)
+    corpus = tmp_path / "mine"
     with ScriptedServer("openai", prefers_gold) as server:
         make(corpus, server, 'looks = 6\neliminate = "answers"', n=36, says={**SAYS, "better": "gold too"})
         path = corpus / "experiment.toml"
@@ -225,10 +221,10 @@ def test_agents_told_are_asked_every_other_batch_and_what_they_were_not_asked_is
 
 
 def test_lists_of_earlier_looks_stay_and_the_plan_says_how_many_queries_are_likely(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The server's lists name no winner, so that the run goes to its end, and each of them is asked once."""
-    corpus = own_folder(tmp_path, monkeypatch)
+    corpus = tmp_path / "mine"
     with ScriptedServer("openai", answer_everything) as server:
         make(corpus, server, "looks = 3", n=30)
         path = corpus / "experiment.toml"
@@ -243,11 +239,9 @@ def test_lists_of_earlier_looks_stay_and_the_plan_says_how_many_queries_are_like
     assert [one["queries"] for one in looks] == [10, 20, 30] and not looks[-1]["goes_on"]
 
 
-def test_what_is_asked_again_and_what_a_second_judge_is_asked_stays_from_look_to_look(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_asked_again_and_what_a_second_judge_is_asked_stays_from_look_to_look(tmp_path: Path) -> None:
     """Whatever was asked at any of three looks is on record after the last: none was drawn anew."""
-    corpus = own_folder(tmp_path, monkeypatch)
+    corpus = tmp_path / "mine"
     with ScriptedServer("openai", answer_everything) as server:
         make(corpus, server, "looks = 3", n=30)
         path, more = corpus / "experiment.toml", 'repeats = 2\nrepeat_share = 0.25\nsecond = "openai:dear"\n'
@@ -278,10 +272,10 @@ def sheet(corpus: Path, capsys: pytest.CaptureFixture[str]) -> tuple[Path, list[
 
 
 def test_people_label_a_sample_of_each_look_and_correcting_after_a_stop_is_a_new_analysis(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Interrupted while the second look of eight is judged, when ten games are; twenty are at its end."""
-    corpus = own_folder(tmp_path, monkeypatch)
+    corpus = tmp_path / "mine"
     results = corpus.parent / "results" / "mine"
     with ScriptedServer("openai", killing(110)) as server:
         make(corpus, server)
@@ -333,9 +327,9 @@ def test_people_label_a_sample_of_each_look_and_correcting_after_a_stop_is_a_new
 
 
 def test_a_run_of_fixed_length_after_one_that_looked_knows_nothing_of_its_plan(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    corpus = own_folder(tmp_path, monkeypatch)
+    corpus = tmp_path / "mine"
     results = corpus.parent / "results" / "mine"
     with ScriptedServer("openai", answer_everything) as server:
         make(corpus, server, 'looks = 2\neliminate = "answers"', n=12)
@@ -351,13 +345,11 @@ def test_a_run_of_fixed_length_after_one_that_looked_knows_nothing_of_its_plan(
 
 
 @pytest.mark.slow
-def test_what_a_stage_has_cost_counts_once_towards_the_limit_however_often_it_looks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_stage_has_cost_counts_once_towards_the_limit_however_often_it_looks(tmp_path: Path) -> None:
     """The judge grades evidence before the first look; a limit a little above what the whole run costs is enough."""
     cost = 100.0
     for name in ("whole", "limited"):
-        corpus = own_folder(tmp_path, monkeypatch).with_name(name)
+        corpus = tmp_path / "mine".with_name(name)
         with ScriptedServer("openai", answer_everything) as server:
             make(corpus, server, f"looks = 4\nmax_cost_usd = {1.15 * cost}", n=40)
             path = corpus / "experiment.toml"
@@ -374,10 +366,8 @@ def test_what_a_stage_has_cost_counts_once_towards_the_limit_however_often_it_lo
         assert {one["stage"] for one in usage} == {"questions", "judge"} and cost > 0
 
 
-def test_another_plan_begins_anew_and_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    corpus = own_folder(tmp_path, monkeypatch)
+def test_another_plan_begins_anew_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    corpus = tmp_path / "mine"
     results = corpus.parent / "results" / "mine"
     with ScriptedServer("openai", prefers_gold) as server:
         make(corpus, server)
@@ -403,9 +393,9 @@ def test_another_plan_begins_anew_and_says_so(
     ],
 )
 def test_a_plan_that_cannot_tell_anything_is_refused_before_paying(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], more: str, n: int, said: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], more: str, n: int, said: str
 ) -> None:
-    corpus = own_folder(tmp_path, monkeypatch)
+    corpus = tmp_path / "mine"
     with ScriptedServer("openai", prefers_gold) as server:
         make(corpus, server, more, n=n)
         assert main(["run", str(corpus), "--until", "good-enough"]) == 2

@@ -37,12 +37,6 @@ FAILURES = [
 SECRET = "Zx9-8y7W6v5U4t3S2r1Q0"
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
-
-
 def owed(results: Path) -> None:
     """Every record that the experiment owes is there, each with exactly one of its value and its error."""
     queries = [query["_id"] for query in records(results / "queries.jsonl")]
@@ -111,10 +105,9 @@ def test_a_run_a_rerun_and_what_makes_a_stage_stale(tmp_path: Path, capfd: pytes
     ],
 )
 def test_what_matters_is_known_before_anything_is_paid_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], verb, matters, refused
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], verb, matters, refused
 ):
     """Those of evaluators by their names and cutoffs; no verb has read a PDF or asked anybody yet."""
-    monkeypatch.chdir(tmp_path)
     corpus = make_corpus(tmp_path / "mine", "file:m")
     text = (corpus / "experiment.toml").read_text()
     more = f'\n[compare]\nmatters = {{ {matters} }}\n[evaluate]\njudges = ["umbrela", "no_answer"]\n'

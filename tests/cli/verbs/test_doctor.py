@@ -25,7 +25,6 @@ def seen(capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, str]]:
 
 def test_the_installation_is_told_and_keys_are_not(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     assert main(["doctor"]) == 0
     out = capsys.readouterr().out
     assert re.search(r"^ok     python: 3\.\d+", out, re.MULTILINE)
@@ -48,8 +47,7 @@ def test_an_extra_that_is_not_there_is_not_needed(monkeypatch: pytest.MonkeyPatc
     }
 
 
-def test_a_sound_experiment_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_sound_experiment_is_told_so(tmp_path: Path, capsys: Any) -> None:
     with ScriptedServer("openai", answer_everything) as server:
         make_corpus(tmp_path / "mine", "openai:scripted", base_url=server.base_url)
         assert main(["doctor", "mine", "--json"]) == 0
@@ -63,7 +61,6 @@ def test_a_sound_experiment_is_told_so(tmp_path: Path, monkeypatch: pytest.Monke
 def test_what_a_run_would_lack_is_said_once_with_its_mend(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     corpus = make_corpus(tmp_path / "mine", "openai:scripted", base_url="http://127.0.0.1:9/v1")
     (corpus / "questions.txt").unlink()
@@ -78,8 +75,7 @@ def test_a_corpus_that_cannot_be_opened_is_one_line(tmp_path: Path, capsys: Any)
     assert "there is no such folder" in seen(capsys)["experiment"]["said"]
 
 
-def test_with_replies_on_record_no_key_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_with_replies_on_record_no_key_is_needed(tmp_path: Path, capsys: Any) -> None:
     corpus = make_corpus(tmp_path / "mine", "openai:scripted", base_url="http://127.0.0.1:9/v1")
     (corpus / "replies").mkdir()
     assert main(["doctor", "mine", "--json"]) == 0

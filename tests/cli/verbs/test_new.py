@@ -20,8 +20,7 @@ NOBODY = "http://127.0.0.1:9/v1"
 
 
 @pytest.fixture(autouse=True)
-def _with_a_pdf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def _with_a_pdf(tmp_path: Path) -> None:
     make_pdf(tmp_path / "a.pdf", [page(1)])
 
 

@@ -9,7 +9,7 @@ import pytest
 from support.finished_run.run import Run
 from support.loopback.server import ScriptedServer
 from support.places import ROOT
-from support.small_corpus import answer_everything, contents, make_corpus, own_folder
+from support.small_corpus import answer_everything, contents, make_corpus
 
 from benchmarks.tables.plan_accuracy import in_sample, planned_and_recorded
 from ragassay.cli import main
@@ -51,10 +51,8 @@ def rows(capsys: pytest.CaptureFixture[str]) -> dict[str, list[dict[str, int]]]:
 
 
 def test_it_asks_nobody_changes_nothing_and_after_the_run_all_is_in_the_cache(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
     with ScriptedServer("openai", answer_everything) as server:
         corpus = make_corpus(tmp_path / "mine", "openai:gpt-4o", server.base_url)
         assert main(["plan", str(corpus), "--json"]) == 0
@@ -136,10 +134,8 @@ def test_lists_of_many_agents_and_of_later_ones_are_foreseen(tmp_path: Path):
 
 @pytest.mark.parametrize("prompts", ["paper", "ragassay"])
 def test_what_is_asked_after_relevance_is_foreseen_where_relevance_was_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], prompts: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], prompts: str
 ):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
     with ScriptedServer("openai", answer_everything) as server:
         corpus = make_corpus(tmp_path / "mine", "openai:gpt-4o", server.base_url)
         text = (corpus / "experiment.toml").read_text()
@@ -155,10 +151,9 @@ def test_what_is_asked_after_relevance_is_foreseen_where_relevance_was_counted(
 
 @pytest.mark.parametrize(("settings", "calls"), [("", 0), ('[evaluate.settings.language_mismatch]\nby = "judge"\n', 8)])
 def test_what_an_evaluator_asks_by_its_settings_is_in_the_plan(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], settings: str, calls: int
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], settings: str, calls: int
 ):
     """One call for each of two agents' answers to four queries, or none."""
-    monkeypatch.chdir(tmp_path)
     evaluate = f'[evaluate]\njudges = ["language_mismatch"]\n{settings}'
     corpus = make_corpus(tmp_path / "mine", "openai:gpt-4o", more=evaluate)
     assert main(["plan", str(corpus), "--json"]) == 0
@@ -181,8 +176,7 @@ def test_an_evaluator_that_reads_no_context_is_planned_without_passages(tmp_path
     assert asked["context_sufficiency"] - asked["no_answer"] > 3 * 250, "three passages are shown"
 
 
-def test_hosted_models_are_priced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    monkeypatch.chdir(tmp_path)
+def test_hosted_models_are_priced(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     corpus = make_corpus(tmp_path / "mine", "openai:gpt-4o")
     assert main(["plan", str(corpus), "--json"]) == 0
     row = rows(capsys)["questions"][0]
@@ -191,8 +185,7 @@ def test_hosted_models_are_priced(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     )
 
 
-def test_a_limit_that_the_run_would_reach_is_said(tmp_path: Path, monkeypatch, capsys: pytest.CaptureFixture[str]):
-    monkeypatch.chdir(tmp_path)
+def test_a_limit_that_the_run_would_reach_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     corpus = make_corpus(tmp_path / "mine", "openai:gpt-4o")
     assert main(["plan", str(corpus), "--max-cost", "0.01"]) == 0
     assert "the limit is $0.01, where a run stops before its end; max_cost_usd or" in capsys.readouterr().out
@@ -201,9 +194,8 @@ def test_a_limit_that_the_run_would_reach_is_said(tmp_path: Path, monkeypatch, c
 
 
 def test_what_judging_costs_each_way_is_what_the_plan_says_with_that_setting(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.chdir(tmp_path)
     corpus = make_corpus(tmp_path / "mine", "openai:gpt-4o")
     assert main(["plan", str(corpus)]) == 0
     (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Judging in all")]
@@ -217,9 +209,8 @@ def test_what_judging_costs_each_way_is_what_the_plan_says_with_that_setting(
 
 
 def test_a_way_of_judging_that_a_prompt_of_the_users_does_not_fit_is_not_offered(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.chdir(tmp_path)
     corpus = make_corpus(tmp_path / "mine", "openai:gpt-4o")
     (corpus / "own.md").write_text("Compare.\n\n## User\n{{ query.text }} {{ answer_a }} {{ answer_b }}\n")
     text = (corpus / "experiment.toml").read_text()
@@ -231,7 +222,6 @@ def test_a_way_of_judging_that_a_prompt_of_the_users_does_not_fit_is_not_offered
 def test_a_price_that_is_not_known_is_unknown_and_no_name_is_cut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "60")
     long = "openai:a-model-whose-name-is-longer-than-any-column-of-a-terminal-is-wide"
     make_corpus(tmp_path / "mine", long)
@@ -243,10 +233,7 @@ def test_a_price_that_is_not_known_is_unknown_and_no_name_is_cut(
     assert "Time for these calls: about" in out and "an estimate: up to 8 calls at once" in out
 
 
-def test_the_time_of_calls_that_were_made_before_is_what_they_took(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    monkeypatch.chdir(tmp_path)
+def test_the_time_of_calls_that_were_made_before_is_what_they_took(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     with ScriptedServer("openai", answer_everything) as server:
         corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url)
         assert main(["ingest", "mine"]) == 0 and main(["questions", "mine"]) == 0
@@ -261,8 +248,8 @@ def test_the_time_of_calls_that_were_made_before_is_what_they_took(
         assert row["time_s"] == pytest.approx(row["calls"] * 400 / min(8, row["calls"]))
 
 
-def test_a_function_that_is_handed_the_last_turn_alone_is_named(tmp_path: Path, monkeypatch, capsys):
-    folder = own_folder(tmp_path, monkeypatch)
+def test_a_function_that_is_handed_the_last_turn_alone_is_named(tmp_path: Path, capsys):
+    folder = tmp_path / "mine"
     tables = "".join(
         f'\n[[agent]]\nname = "{name}"\nkind = "python"\ncallable = "ours:{name}"\n' for name in ("a", "b")
     )

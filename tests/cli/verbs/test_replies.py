@@ -16,8 +16,7 @@ from ragassay.models.requests import usage_of
 
 
 @pytest.fixture
-def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def corpus(tmp_path: Path) -> Path:
     return make_corpus(tmp_path / "mine", "file:m")
 
 
