@@ -125,7 +125,10 @@ def test_all_of_it_is_said_at_once_before_a_document_is_read(
     assert not (tmp_path / "results").exists()
 
 
-def test_json_of_a_plan_stays_json_and_the_obstacles_go_beside_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_json_of_a_plan_stays_json_and_the_obstacles_go_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.delenv("OPENAI_API_KEY")
     corpus = make_corpus(tmp_path / "mine", "openai:gpt-4o")
     assert main(["plan", str(corpus), "--json"]) == 0
     printed = capsys.readouterr()

@@ -173,12 +173,12 @@ def test_agents_told_are_asked_every_other_batch_and_what_they_were_not_asked_is
     tmp_path: Path, capsys: pytest.CaptureFixture[str], games: str
 ) -> None:
     """Told at the second of six looks they answer the third and the fifth batch, not the fourth and the sixth."""
-    corpus = tmp_path / "mine"
+    corpus, by_file = tmp_path / "mine", {"worse": "tin too"} if games == "listwise" else {}
     with ScriptedServer("openai", prefers_gold) as server:
-        make(corpus, server, 'looks = 6\neliminate = "answers"', n=36, says={**SAYS, "better": "gold too"})
+        make(corpus, server, 'looks = 6\neliminate = "answers"', n=36, says={**SAYS, "better": "gold too", **by_file})
         path = corpus / "experiment.toml"
         text = path.read_text().replace("agents = []", 'agents = ["rag"]\nrepeats = 2')
-        path.write_text(text.replace("[judge]\n", f'[judge]\ngames = "{games}"\n') + WORSE)
+        path.write_text(text.replace("[judge]\n", f'[judge]\ngames = "{games}"\n') + ("" if by_file else WORSE))
         (corpus / "worse_one.py").write_text(
             f"from pathlib import Path\n\ndef answer(query):\n"
             f"    with Path({str(tmp_path / 'asked')!r}).open('a') as asked:\n        asked.write(query + '\\n')\n"
@@ -195,8 +195,9 @@ def test_agents_told_are_asked_every_other_batch_and_what_they_were_not_asked_is
     for agent in ("good", "better", *told):
         answered = [one["query_id"] for one in records(results / "answers" / f"{agent}.jsonl")]
         assert answered == [query for query in queries if (query, agent) not in left]
-    asked = (tmp_path / "asked").read_text().splitlines()
-    assert len(asked) == len(set(asked)) == 24, "at no look again"
+    if not by_file:
+        asked = (tmp_path / "asked").read_text().splitlines()
+        assert len(asked) == len(set(asked)) == 24, "at no look again"
     assert n_games == (2 * (12 * 10 + 12 * 7 + 12) if games == "all" else 0)
 
     found = json.loads((results / "results.json").read_text())

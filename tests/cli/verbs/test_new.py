@@ -55,6 +55,7 @@ def test_an_address_alone_is_asked_for_its_models(capsys: pytest.CaptureFixture[
 def test_without_a_model_in_reach_it_is_said_how_to_get_one_and_nothing_is_made(
     options: list[str], says: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
+    monkeypatch.delenv("OPENAI_API_KEY")
     monkeypatch.setattr(models_in_reach, "OLLAMA", "http://127.0.0.1:9")
     assert main(["new", "mine", "a.pdf", *options]) == 2
     err = capsys.readouterr().err
