@@ -9,25 +9,20 @@ stand beside ours. Exit status 1 where one is another.
 from __future__ import annotations
 
 import gzip
-import json
+import shutil
 import sys
 import tempfile
 from pathlib import Path
 
 from benchmarks.machine import machine
+from ragassay.evaluate.from_files.collections.format import read_named
 from ragassay.evaluate.from_files.rate import score_files
 from ragassay.files import write_records
-from ragassay.records import Passage, Query
+from ragassay.records import Query, whole_text
 from ragassay.retrieval.search import search_files
 
 MEASURES = ("R@5", "nDCG@5")
 PUBLISHED = {"last turn": ("0.710", "0.672"), "whole history": ("0.625", "0.570")}
-
-
-def lines(path: Path) -> list[dict[str, object]]:
-    """Of JSON Lines, packed."""
-    with gzip.open(path, "rt", encoding="utf-8") as stream:
-        return [json.loads(line) for line in stream]
 
 
 def main(folder: Path) -> int:
@@ -35,17 +30,16 @@ def main(folder: Path) -> int:
     found: dict[str, tuple[str, ...]] = {}
     with tempfile.TemporaryDirectory() as made:
         scratch = Path(made)
-        corpus = [Passage.model_validate(row) for row in lines(folder / "corpus.jsonl.gz")]
-        write_records(scratch / "corpus.jsonl", corpus)
-        qrels = (folder / "qrels.tsv").read_text("utf-8")
-        (scratch / "qrels.tsv").write_text(qrels)
-        labelled = {line.split("\t")[0] for line in qrels.splitlines()[1:]}
-        talks = [row for row in lines(folder / "conversations.jsonl.gz") if row["query_id"] in labelled]
+        for name in ("conversations.jsonl", "corpus.jsonl"):
+            with gzip.open(folder / f"{name}.gz") as packed, (scratch / name).open("wb") as unpacked:
+                shutil.copyfileobj(packed, unpacked)
+        shutil.copyfile(folder / "qrels.tsv", scratch / "qrels.tsv")
+        read = read_named("mtrag", [scratch])
+        talks = [read.queries[id] for id in read.qrels]
         print(f"| query | n | {' | '.join(MEASURES)} | SOURCE.md |\n|---|--:|--:|--:|--:|")
         for name in PUBLISHED:
-            turns = {row["query_id"]: [one["content"] for one in row["messages"]] for row in talks}
-            asked = {id: said[-1] if name == "last turn" else "\n".join(said) for id, said in turns.items()}
-            write_records(scratch / "queries.jsonl", [Query(id=str(id), text=text) for id, text in asked.items()])
+            asked = {one.id: whole_text(one) if name == "whole history" else str(one.text) for one in talks}
+            write_records(scratch / "queries.jsonl", [Query(id=id, text=text) for id, text in asked.items()])
             files = (scratch / "corpus.jsonl", scratch / "queries.jsonl")
             search_files(*files, "bm25", embedding="none", k=100, out=scratch / "run.trec")
             figures = score_files(scratch / "qrels.tsv", scratch / "run.trec", MEASURES)

@@ -147,6 +147,8 @@ def _rows(file: GivenAnswers, asked: Mapping[str, Query] | None) -> list[Row]:
     rows = []
     for one in file.answers if file.answered else ():
         value = dict(one.fields)
+        if file.layout != "ragassay" and not value.keys() & {"answer", "error"}:
+            continue  # a turn of a conversation that nobody answered
         id, text = value.get("query_id"), value.get("query")
         if isinstance(text, str) and (id is None or (one.foreign_ids and asked is not None and id not in asked)):
             value["query_id"] = by_text.get(text.strip(), id)

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from ..errors import InputError
 from ..experiment.plugins import classes_in, names_of, plugin, plugins
 from ..text import did_you_mean, listed, plain
-from .cells import TABLES, Row, contexts, exchanges, header_of, read_rows, unpacked
+from .cells import BY, OUR_ID, TABLES, Row, contexts, exchanges, header_of, read_rows, unpacked
 
 FIELDS = frozenset(
     (
@@ -168,7 +168,7 @@ class GivenAnswers:
     @property
     def answered(self) -> bool:
         """Whether it has a column of answers or of errors that is filled; one that has none holds queries alone."""
-        told = bool({"answer", "error"} & set(self.columns.values()))
+        told = bool({"answer", "error"} & set(self.columns.values())) or any("answer" in o.fields for o in self.answers)
         return told and (not self.answers or any({"answer", "error"} & one.fields.keys() for one in self.answers))
 
     def unused(self, fields: Collection[str] = FIELDS) -> list[str]:
@@ -183,22 +183,30 @@ class GivenAnswers:
 def turns_of(row: Row, column: str, path: Path) -> list[Given]:
     """A row's conversation as a query a turn, with the answer, its passages and its calls of tools where they are told.
 
-    Raises InputError with the line where it is none.
+    Of one that we wrote, the turns that were asked, each with its id and all that is told of it. Raises InputError with
+    the line where it is none.
     """
     try:
         said = exchanges(unpacked(row.fields.get(column)))
     except ValueError as error:
         raise InputError(f"{row.place}'{column}' {error}", file=path, line=row.line) from None
     made = []
+    ours = any(OUR_ID in one.told for one in said)
     for number, one in enumerate(said, 1):
         fields: dict[str, Any] = {"query": one.question}
         fields["metadata"] = {"conversation": f"{path.stem}-{row.number}", "turn": number}
+        if ours:
+            fields["metadata"] = {name: value for name, value in one.told.items() if name not in (OUR_ID, BY)}
+            fields["query_id"] = one.told.get(OUR_ID)
         if one.messages:
-            fields |= {"answer": one.answer} if one.answer else {"error": "the turn has no words of an answer"}
+            wordless = {} if one.answer else {"error": "the turn has no words of an answer"}
+            fields |= {"answer": one.answer or "", **wordless}
         passages = [text for message in one.messages for text in message.get("retrieval_context") or ()]
-        calls = [call for message in one.messages for name in _CALLS for call in calls_of(message.get(name))]
+        calls = [message[name] for message in one.messages for name in _CALLS if isinstance(message.get(name), list)]
         fields |= {"contexts": contexts(passages)} if passages else {}
-        made.append(Given(row, fields | ({"calls": calls} if calls else {})))
+        fields |= {"calls": [call for several in calls for call in calls_of(several)]} if calls else {}
+        if not ours or fields["query_id"]:
+            made.append(Given(row, fields))
     return made
 
 

@@ -26,6 +26,10 @@ WORKBOOK = ".xlsx"
 LOG = ".eval"
 """What Inspect calls its logs."""
 TABLES = frozenset((".csv", ".tsv", ".tab", WORKBOOK))
+OUR_ID = "ragassay_query_id"
+"""In the metadata of what we write: the query's id, for which traces and data sets of others have no place."""
+BY = "ragassay_by"
+"""Where a message of a conversation that we wrote says who wrote it; one that has it was said by no agent there."""
 PROMPTFOO = "Grader Reason"
 """A heading that promptfoo alone writes."""
 _LONGEST_CELL = 10_000_000
@@ -352,12 +356,14 @@ def asked(value: Any) -> str:
 class Exchange(NamedTuple):
     """A turn of a person's after what was said before it, and the answer: its last words, None where there are none.
 
-    messages: all that came until the person's next turn, calls of tools and their results among them.
+    messages: all that came until the person's next turn, calls of tools and their results among them. told: the
+    metadata of the question's message.
     """
 
     question: str
     answer: str | None
     messages: tuple[Mapping[str, Any], ...]
+    told: Mapping[str, Any]
 
 
 def exchanges(messages: Any) -> list[Exchange]:
@@ -366,15 +372,18 @@ def exchanges(messages: Any) -> list[Exchange]:
         raise ValueError("is not a list of messages")
     history, found = list[Turn](), list[Exchange]()
     for message in messages:
-        role, words = _role(message), (_said(message, 0) or "").strip()
-        if role == "user" and words:
-            found.append(Exchange(Asked(words, tuple(history)) if history else words, None, ()))
-        elif found and role != "user":
+        role, words = _role(message), _said(message, 0) or ""
+        metadata, blank = message.get("metadata"), not words.strip()
+        told = metadata if isinstance(metadata, Mapping) else {}
+        if role == "user" and not blank:
+            found.append(Exchange(Asked(words, tuple(history)) if history else words, None, (), told))
+        elif found and role != "user" and BY not in told:
             last = found[-1]
-            answer = words if role == "assistant" and words else last.answer
+            answer = words if role == "assistant" and not blank else last.answer
             found[-1] = last._replace(answer=answer, messages=(*last.messages, message))
-        if role and words:
-            history.append(Turn(role=role, text=words))
+        if role and not blank:
+            by = told[BY] if told.get(BY) in ("person", "model", "reference") else None
+            history.append(Turn(role=role, text=words, by=by))
     if not found:
         raise ValueError("has no turn of a person's")
     return found

@@ -1,4 +1,4 @@
-"""Layouts of other evaluators' runs and data sets: promptfoo's, Inspect's, TruLens's; DeepEval's conversations."""
+"""Layouts of others' runs and data sets: promptfoo's, Inspect's, TruLens's; DeepEval's conversations, MTRAG's tasks."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 from ..errors import InputError
 from ..text import plain
 from .answers import Column, Columns, Given, Layout, turns_of
-from .cells import PROMPTFOO, Row, asked, contexts, first_of, number, said, text, unpacked
+from .cells import BY, OUR_ID, PROMPTFOO, Row, asked, contexts, exchanges, first_of, number, said, text, texts, unpacked
 from .questions import heading_of
 from .tables import DeepEval
-from .traces import OUR_ID, at, runs_apart
+from .traces import at, runs_apart
 
 _CONTEXTS = ("contexts", "context", "retrieved_contexts", "retrieval_context", "documents")
 """Where applications put what was retrieved: of a run's metadata, or of what fills a prompt."""
@@ -245,13 +245,110 @@ class Conversations(Layout):
         return "query" if name == "turns" else DeepEval().field_of(name)
 
 
+class MtRag(Layout):
+    """MTRAG's tasks, each a conversation's last turn with its history, what is right and perhaps what was predicted.
+
+    https://github.com/IBM/mt-rag-benchmark (generation_tasks, MTRAGEval); or in few words query_id, messages,
+    reference, relevant (ids). Contexts that people called relevant are labelled; beside a prediction all are what it
+    was made of.
+    """
+
+    name = "mtrag"
+    title = "MTRAG's: task_id, input, contexts, targets; or query_id, messages, reference, relevant"
+    needs = (
+        *(frozenset(("task_id", "input", beside)) for beside in ("targets", "predictions")),
+        frozenset(("query_id", "messages", "relevant")),
+    )
+    several_rows = True
+
+    def field_of(self, name: str) -> str | None:
+        """None of what is told of collections and annotators."""
+        return "answer" if name == "predictions" else "metadata" if _plainly(name) in _MTRAG else None
+
+    def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
+        """A query for each task. Raises InputError with the line of one that is none."""
+        return [_read(row, _mtrag, path) for row in rows]
+
+
+_MTRAG = frozenset(
+    (
+        *("task_id", "query_id", "_id", "conversation_id", "turn", "input", "messages", "targets", "reference"),
+        *("contexts", "relevant", "answerability", "multi_turn", "question_type"),
+    )
+)
+_MORE, _UNSAID = "references and predictions of a task besides its first", "contexts that nobody called relevant"
+
+
+def _plainly(name: str) -> str:
+    return name.lower().replace("-", "_").replace(" ", "_")
+
+
+def _mtrag(row: Mapping[str, Any]) -> dict[str, Any]:
+    told = {_plainly(name): value for name, value in row.items()}
+    messages = [_mtrag_message(one) for one in told.get("messages") or told.get("input") or ()]
+    if not messages or messages[-1]["role"] != "user":
+        raise ValueError("its conversation does not end with a turn of a person's")
+    id, turns = text(told.get("task_id", told.get("query_id"))), exchanges(messages)
+    kinds = {name: _first(told.get(name)) for name in ("answerability", "multi_turn", "question_type")}
+    answerable, move = ((kinds[name] or "").lower() for name in ("answerability", "multi_turn"))
+    move = answerable if answerable in ("unanswerable", "underspecified") else move
+    metadata = {
+        "conversation": told.get("conversation_id") or told.get("_id") or id,
+        "turn": told["turn"] if isinstance(told.get("turn"), int) else len(turns),
+        "move": move if move != "n/a" else None,
+        **{name: kinds[name] for name in ("answerability", "question_type")},
+    }
+    right, predicted = ([_text_of(one) for one in told.get(name) or ()] for name in ("reference", "predictions"))
+    right += [_text_of(one) for one in told.get("targets") or ()]
+    shown = [(_relevant(one), contexts([{**one, "id": one.get("document_id")}])) for one in told.get("contexts") or ()]
+    labelled = [context for relevant, found in shown for context in found if relevant]
+    return {
+        "query_id": id,
+        "query": turns[-1].question,
+        "metadata": {name: value for name, value in metadata.items() if value},
+        "expected_response": right[0] if right else None,
+        "reference_contexts": labelled or None,
+        "reference_passages": texts(told.get("relevant")) or None,
+        "answer": predicted[0] if predicted else None,
+        "error": "no answer is given" if "predictions" in told and not predicted else None,
+        "contexts": [context for _, found in shown for context in found] if predicted else None,
+        _MORE: max(len(right) - 1, 0) + max(len(predicted) - 1, 0),
+        _UNSAID: 0 if predicted else len(shown) - len(labelled),
+    }
+
+
+def _mtrag_message(one: Any) -> dict[str, Any]:
+    """As `exchanges` takes it. Raises ValueError."""
+    role, words = _object(one).get("role", _object(one).get("speaker")), _text_of(one)
+    if role not in ("user", "agent", "assistant"):
+        raise ValueError("a turn is neither user's nor agent's")
+    who = ("user", "person") if role == "user" else ("assistant", "reference")
+    return {"role": who[0], "content": words, "metadata": {BY: who[1]}}
+
+
+def _text_of(one: Any) -> str:
+    return text(one if isinstance(one, str) else first_of(_object(one), ("text", "content")))
+
+
+def _relevant(context: Any) -> bool:
+    """Whether each of the people who said something of the context called it relevant."""
+    said = _object(_object(_object(context).get("feedback")).get("relevant")).values()
+    return bool(said) and all(_object(one).get("value") == "yes" for one in said)
+
+
+def _first(value: Any) -> str | None:
+    """Of a list its first; None of what is no text, as pandas writes NaN for nothing."""
+    found = value[0] if isinstance(value, list) and value else value
+    return found if isinstance(found, str) else None
+
+
 def _read(row: Row, read: Any, path: Path, *more: Any) -> Given:
     """What `read` makes of the row, without what is None. Raises InputError with its line."""
     try:
         fields = {name: value for name, value in read(row.fields, *more).items() if value is not None}
     except ValueError as error:
         raise InputError(f"{row.place}{error}", file=path, line=row.line) from None
-    left = {_TARGETS: n} if (n := fields.pop(_TARGETS, 0)) else {}
+    left = {name: n for name in (_TARGETS, _MORE, _UNSAID) if (n := fields.pop(name, 0))}
     return Given(row, fields, foreign_ids=True, left_out=left)
 
 

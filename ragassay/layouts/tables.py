@@ -229,7 +229,7 @@ class Ragas(Layout):
         if isinstance(expected, str) and expected:
             fields["expected_response"] = expected
         if calls := calls_of(unpacked(row.fields.get(_EXPECTED))):
-            fields["metadata"] = {**fields["metadata"], "expected_calls": calls}
+            fields["metadata"] = {"expected_calls": calls, **fields["metadata"]}
         return [*turns[:-1], replace(turns[-1], fields=fields)]
 
 

@@ -15,10 +15,8 @@ from typing import Any
 from ..errors import InputError
 from ..records import Asked, Turn
 from .answers import Given, Layout
-from .cells import TEXT, Row, as_list, asked, contexts, first_of, said, unpacked
+from .cells import OUR_ID, TEXT, Row, as_list, asked, contexts, first_of, said, unpacked
 
-OUR_ID = "ragassay_query_id"
-"""In the metadata of what we write: the query's id, for which traces and data sets of others have no place."""
 NO_LATENCY = "ragassay_latency_not_measured"
 """Beside it, where a span ends as it began since nobody measured how long it took: Phoenix takes only what ends."""
 

@@ -131,6 +131,7 @@ WITHOUT: Mapping[str, Without] = {
         lambda one: one.model_copy(update={"text": _one_line(one.text), "title": _one_line(one.title)})
     ),
     "passages": _empty("passages", {}),
+    "passages of answers": _answers(lambda one: one.model_copy(update={"passages": ()})),
     "titles of passages": _passages(lambda one: one.model_copy(update={"title": ""})),
     "metadata of passages": _passages(lambda one: one.model_copy(update={"metadata": {}})),
     "metadata of passages besides their document": _passages(

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import permutations, product
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -262,12 +263,15 @@ def made(kind: type[R], fields: Mapping[str, Any], path: Path, line: int | None)
     return record
 
 
-def read_answer_files(paths: Sequence[Path], *layouts: str) -> Collection:
+def read_answer_files(
+    paths: Sequence[Path], *layouts: str, passages: Mapping[str, Passage] = MappingProxyType({})
+) -> Collection:
     """The collection that files of answers make, of one of the layouts, or of any where none is named.
 
-    Reference passages are labelled 1. Raises InputError.
+    passages: those that are known before. Reference passages are labelled 1. Raises InputError.
     """
     gathering = Gathering()
+    gathering.passages.update(passages)
     for path in paths:
         file = _given(path, layouts)
         gathering.notes += file.unused()
@@ -299,8 +303,9 @@ def _take(gathering: Gathering, row: Given, file: GivenAnswers) -> None:
         expected.setdefault("expected_response", "\n".join(map(str, expected["expected_facts"])))
     metadata = _of_conversation(text) | (fields.get("metadata") or {}) | expected
     query = gathering.query(None if id is None else str(id), text, path, line, metadata)
-    for context in fields.get("reference_contexts") or ():
-        gathering.qrels.setdefault(query, {})[_passage(gathering, context, path, line)] = 1
+    right = [_passage(gathering, one, path, line) for one in fields.get("reference_contexts") or ()]
+    for id in right or fields.get("reference_passages") or ():
+        gathering.qrels.setdefault(query, {})[id] = 1
     given = fields.get("contexts") or ()
     named = [_passage(gathering, one, path, line) for one in given]
     if not file.answered or ("answer" not in fields and "error" not in fields):

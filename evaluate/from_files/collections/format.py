@@ -13,11 +13,13 @@ from typing import Any, ClassVar
 
 from ragassay.errors import InputError
 from ragassay.experiment.plugins import classes_in, plugin
+from ragassay.files import read_qrels
 from ragassay.layouts.answers import layouts
 from ragassay.layouts.cells import LOG
-from ragassay.records import Answer, Query, Usage
+from ragassay.records import Answer, Passage, Query, Usage
 from ragassay.text import listed, plain
 
+from ...inputs.findings import by_id
 from .collection import Collection, read_answer_files
 
 Count = Callable[[Collection], int]
@@ -52,7 +54,7 @@ class Format(ABC):
 def read_files(sources: Sequence[Path], layouts: Sequence[str] = ()) -> Collection:
     """The collection of files of answers, in one of the layouts; those in folders, and in their folders, too.
 
-    Raises InputError.
+    Files called `corpus.jsonl` (BEIR) and `qrels.tsv` are their passages and labels. Raises InputError.
     """
     suffixes = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", LOG)
 
@@ -62,7 +64,14 @@ def read_files(sources: Sequence[Path], layouts: Sequence[str] = ()) -> Collecti
     inner = [path for one in sources if one.is_dir() for path in sorted(one.iterdir()) if path.is_dir()]
     here = [one for one in sources if not one.is_dir() or has_files(one)]
     files = in_folders([*here, *filter(has_files, inner)] or sources, suffixes)
-    return read_answer_files(files, *layouts)
+    passages, labels = ([one for one in files if one.name == name] for name in ("corpus.jsonl", "qrels.tsv"))
+    known = {id: passage for path in passages for id, passage in by_id(path, Passage).items()}
+    rest = [one for one in files if one not in (*passages, *labels)] or files
+    made = read_answer_files(rest, *layouts, passages=known)
+    for path in labels:
+        for query, row in read_qrels(path).items():
+            made.qrels.setdefault(query, {}).update(row)
+    return made
 
 
 @cache

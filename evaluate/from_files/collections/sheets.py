@@ -17,9 +17,8 @@ from typing import Any, ClassVar
 
 from ragassay.errors import InputError
 from ragassay.files import json_line, write_json, write_text
-from ragassay.layouts.cells import Context
+from ragassay.layouts.cells import OUR_ID, Context
 from ragassay.layouts.tables import AgentEvaluation as Rows
-from ragassay.layouts.traces import OUR_ID
 from ragassay.queries import FROM, link_of
 from ragassay.records import Answer, Passage, Query, Usage
 from ragassay.text import csv_cell, plain
@@ -52,6 +51,7 @@ from .format import (
 
 Row = dict[str, Any]
 Make = Callable[[Query, Answer | None, Collection], Row]
+Pair = tuple[Query, Answer | None]
 
 _FEWER: Losses = {"titles of passages": titles, "labels of passages without a text": labels_without_text}
 _SHEET: Losses = {
@@ -250,13 +250,18 @@ def _write_lines(path: Path, rows: Iterable[Row]) -> None:
 
 
 def _files(collection: Collection, make: Make) -> list[tuple[str, list[Row]]]:
-    """(name, rows) of each agent's file, and of one for the queries that nobody answered."""
-    files = [
-        (agent, [make(collection.queries[id], answer, collection) for id, answer in rows.items()])
+    """(name, rows) of each file."""
+    return [(name, [make(*row, collection) for row in rows]) for name, rows in files_of(collection)]
+
+
+def files_of(collection: Collection) -> list[tuple[str, list[Pair]]]:
+    """What is asked in each agent's file, with its answer, and in one for the queries that nobody answered."""
+    files: list[tuple[str, list[Pair]]] = [
+        (agent, [(collection.queries[id], answer) for id, answer in rows.items()])
         for agent, rows in collection.answers.items()
         if rows
     ]
-    if rest := [make(query, None, collection) for query in _unanswered(collection)]:
+    if rest := [(query, None) for query in _unanswered(collection)]:
         taken = {name.casefold() for name, _ in files}
         names = ("testset", *(f"testset-{number}" for number in range(2, len(files) + 3)))
         files.append((next(name for name in names if name not in taken), rest))

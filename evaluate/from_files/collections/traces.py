@@ -21,8 +21,8 @@ from uuid import UUID, uuid5
 
 from ragassay.errors import InputError, MissingExtra
 from ragassay.files import digest_bytes, json_line, read_json, write_text
-from ragassay.layouts.cells import unpacked
-from ragassay.layouts.traces import NO_LATENCY, OUR_ID
+from ragassay.layouts.cells import OUR_ID, unpacked
+from ragassay.layouts.traces import NO_LATENCY
 from ragassay.records import Answer, Passage, Query
 from ragassay.text import plain
 

@@ -191,3 +191,74 @@ def test_what_promptfoo_would_run_is_not_exported_to_it(tmp_path: Path, capsys: 
         assert main(["export", str(tmp_path), "--to", "promptfoo", "--out", str(tmp_path / "made")]) == 2
         assert "question of the query 'q' would be run by promptfoo" in capsys.readouterr().err
         assert not (tmp_path / "made").exists()
+
+
+def a_task(id: str, said: list[str], **more: object) -> dict[str, object]:
+    """As IBM/mt-rag-benchmark has it at scripts/evaluation/responses-10.jsonl."""
+    turns = [{"speaker": ("user", "agent")[n % 2], "text": text, "metadata": {}} for n, text in enumerate(said)]
+    told = {
+        "conversation_id": id,
+        "task_id": f"{id}<::>{len(said) // 2 + 1}",
+        "turn": len(said) // 2 + 1,
+        "input": turns,
+    }
+    kinds = {"Question Type": ["Factoid"], "answerability": ["ANSWERABLE"], "Multi-Turn": ["Follow-up"]}
+    return {**told, "contexts": [], "targets": [{"speaker": "agent", "text": "So."}], **kinds, **more}
+
+
+def test_mtrag_s_tasks_are_queries_with_their_history(tmp_path: Path):
+    def shown(id: str, *said: str) -> dict[str, object]:
+        people = {f"p{n}": {"value": one} for n, one in enumerate(said)}
+        return {"document_id": id, "text": f"{id}.", "title": "T", "score": 1.5, "feedback": {"relevant": people}}
+
+    contexts = [shown("d1", "yes"), shown("d2"), shown("d3", "yes", "no")]
+    rows = [
+        a_task("c", ["US?"], **{"Multi-Turn": float("nan"), "answerability": ["UNDERSPECIFIED"]}),
+        a_task("c", ["US?", "2000", "And in Canada?"], contexts=contexts),
+        a_task("d", ["Why?"], **{"Multi-Turn": ["N/A"], "targets": [{"text": "A."}, {"text": "B."}]}),
+    ]
+    path = tmp_path / "reference.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = read_given(path)
+    first, second, third = (dict(one.fields) for one in found.answers)
+    assert found.layout == "mtrag" and not found.answered
+    assert [one.dump() for one in second["query"].history] == [
+        {"role": "user", "text": "US?", "by": "person"},
+        {"role": "assistant", "text": "2000", "by": "reference"},
+    ]
+    told = {"answerability": "ANSWERABLE", "question_type": "Factoid"}
+    assert second["metadata"] == {"conversation": "c", "turn": 2, "move": "follow-up", **told}
+    assert second["reference_contexts"] == [{"text": "d1.", "id": "d1"}] and second["expected_response"] == "So."
+    assert first["metadata"]["move"] == "underspecified" and "move" not in third["metadata"]
+    assert found.left_out == {
+        "contexts that nobody called relevant": 2,
+        "references and predictions of a task besides its first": 1,
+    }
+    rows[1]["predictions"] = [{"text": "7000."}]
+    rows[0]["predictions"] = []
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows[:2]))
+    failed, answered = (one.fields for one in read_given(path).answers)
+    assert failed["error"] == "no answer is given" and answered["answer"] == "7000."
+    assert [one["id"] for one in answered["contexts"]] == ["d1", "d2", "d3"]
+    path.write_text(json.dumps(a_task("c", ["US?", "2000"])))
+    with pytest.raises(
+        InputError, match=r"reference\.jsonl:1: its conversation does not end with a turn of a person's"
+    ):
+        read_given(path)
+
+
+def test_mtrag_in_few_words_is_read_with_its_corpus_and_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """The layout of `../shared/data/mtrag_un_govt`."""
+    messages = [("user", "US?"), ("assistant", "2000"), ("user", "And in Canada?")]
+    task = {"_id": "c", "query_id": "c<::>2", "messages": [{"role": role, "content": text} for role, text in messages]}
+    task |= {"reference": ["7000"], "answerability": ["UNANSWERABLE"], "multi_turn": ["Follow-up"], "relevant": ["d1"]}
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "conversations.jsonl").write_text(json.dumps(task))
+    (folder / "corpus.jsonl").write_text('{"_id": "d1", "text": "So."}\n{"_id": "d2", "text": "Not so."}\n')
+    (folder / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nc<::>2\td2\t0\n")
+    assert main(["import", "--from", "mtrag", str(folder), "--out", str(tmp_path / "made")]) == 0
+    assert "1 queries, 2 passages, 2 labels" in capsys.readouterr().out
+    (row,) = map(json.loads, (tmp_path / "made" / "queries.jsonl").read_text().splitlines())
+    assert row["metadata"]["move"] == "unanswerable" and len(row["history"]) == 2
+    assert row["metadata"]["expected_response"] == "7000"
