@@ -261,7 +261,8 @@ def files_of(collection: Collection) -> list[tuple[str, list[Pair]]]:
         for agent, rows in collection.answers.items()
         if rows
     ]
-    if rest := [(query, None) for query in _unanswered(collection)]:
+    rest: list[Pair] = [(query, None) for query in _unanswered(collection)]
+    if rest:
         taken = {name.casefold() for name, _ in files}
         names = ("testset", *(f"testset-{number}" for number in range(2, len(files) + 3)))
         files.append((next(name for name in names if name not in taken), rest))
