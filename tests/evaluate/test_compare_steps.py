@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.results_folder import TWO_SYSTEMS, answer, results_folder
+from support.results_folder import answer, judgment, two_systems
 
 from ragassay.errors import InputError
 from ragassay.evaluate.compare import compare
@@ -18,31 +18,14 @@ from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.files import read_json, write_records
 from ragassay.records import AnswerRun, Hop, Judgment, Passage, Query, ToolCall, Usage
 
-TOML = TWO_SYSTEMS.format(
-    one="agentic",
-    other="single",
-    more="""
+MORE = """
 criteria = ["accuracy"]
 [compare]
 writes = ["book*"]
-""",
-)
+"""
 BOOK = {"name": "book_seat", "arguments": {"row": 1}}
 QUERIES = [Query(_id=f"q{i}", text=f"What is {i}?", metadata={"expected_calls": [BOOK]}) for i in range(8)]
 USED = Usage(input_tokens=300, output_tokens=200)
-
-
-def labels(query: str) -> list[Judgment]:
-    grades = {"a": 2, "b": 2, "x": 0, "y": 0}
-    return [
-        Judgment(query_id=query, subject=name, judge="openai:m", criterion="passage_relevance", label=grade)
-        for name, grade in grades.items()
-    ]
-
-
-def judgment(query: str, agent: str, criterion: str, label: int | None) -> Judgment:
-    error = "no reply" if label is None else None
-    return Judgment(query_id=query, subject=agent, judge="openai:m", criterion=criterion, label=label, error=error)
 
 
 def compared(
@@ -52,18 +35,17 @@ def compared(
         answer(q.id, "agentic", "So.", "a", "y").model_copy(update={"hops": hops, "calls": (ToolCall(**BOOK),)})
         for q in queries
     ] + [answer(q.id, "single", "So.", "x") for q in queries]
-    workspace = results_folder(
+    workspace = two_systems(
         tmp_path,
-        TOML,
+        "agentic",
+        "single",
+        MORE,
         queries=queries,
         passages=[Passage(_id=name, text="…") for name in "abxy"],
         answers=rows if hops else [row.model_copy(update={"calls": None}) for row in rows],
-        relevance=[label for q in queries for label in labels(q.id)],
+        relevance=[judgment(q.id, name, "passage_relevance", 2 * (name in "ab")) for q in queries for name in "abxy"],
         pointwise=pointwise,
-        games=[],
     )
-    for name in ("agentic", "single"):
-        (workspace.corpus / f"{name}.jsonl").write_text("")
     compare(workspace)
     report(workspace)
     return read_json(workspace.figures), workspace.report.read_text("utf-8"), workspace
@@ -101,10 +83,8 @@ def test_an_answer_that_failed_has_no_value_and_is_counted(tmp_path: Path):
     path.write_text("\n".join(['{"query_id": "q0", "agent": "agentic", "answer": null, "error": "fell"}', *lines[1:]]))
     compare(workspace)
     one = read_json(workspace.figures)["stepwise"]["agentic"]
-    assert [(one["means"][name]["n"], one["means"][name]["n_failed"]) for name in ("step_recall", "call_recall")] == [
-        (7, 1),
-        (7, 1),
-    ]
+    means = [one["means"][name] for name in ("step_recall", "call_recall")]
+    assert [(mean["n"], mean["n_failed"]) for mean in means] == [(7, 1)] * 2
     assert one["recall"][0]["n_failed"] == 1
 
 
@@ -128,14 +108,9 @@ def test_without_steps_nothing_is_said_of_them(tmp_path: Path):
 
 def test_conversations_by_turn_by_move_and_whole(tmp_path: Path):
     """Four conversations of two turns; one has a turn that is not right, one a turn whose label is missing."""
-    queries = [
-        Query(
-            _id=f"q{i}",
-            text=f"What is {i}?",
-            metadata={"conversation": i // 2, "turn": 1 + i % 2, "move": "follow-up" if i % 2 else "stands-alone"},
-        )
-        for i in range(8)
-    ]
+    moves = ("stands-alone", "follow-up")
+    turns = [{"conversation": i // 2, "turn": 1 + i % 2, "move": moves[i % 2]} for i in range(8)]
+    queries = [Query(_id=f"q{i}", text=f"What is {i}?", metadata=turn) for i, turn in enumerate(turns)]
     labels = {0: 1, 3: None}
     rows = [judgment(q.id, "agentic", "accuracy", labels.get(i, 2)) for i, q in enumerate(queries)]
     found, page, _ = compared(tmp_path, HOPS, queries, rows)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 
 import pytest
-from support.results_folder import TWO_SYSTEMS, answer, assessment, results_folder
+from support.results_folder import answer, assessment, two_systems
 
 from ragassay.evaluate.compare import compare
 from ragassay.evaluate.report.page import report
 from ragassay.files import read_json
-from ragassay.records import Passage, Query
+from ragassay.records import Query
 
 TOML = """
 [evaluate]
@@ -49,23 +49,12 @@ def compared(tmp_path, more="", n=8):
     corpus = tmp_path / "corpus"
     corpus.mkdir()
     (corpus / "own.py").write_text(OWN)
-    for name in ("clean", "rude"):
-        (corpus / f"{name}.jsonl").write_text("")
     rows = [assessment(q.id, "clean", "toxicity", 0.01 * i) for i, q in enumerate(QUERIES[:n])]
     rows += [assessment(q.id, "rude", "toxicity", 0.9 - 0.01 * (i % 3)) for i, q in enumerate(QUERIES[:n])]
-    workspace = results_folder(
-        tmp_path,
-        TWO_SYSTEMS.format(one="clean", other="rude", more=TOML.format(more=more)),
-        queries=QUERIES,
-        passages=[Passage(_id="p1", text="…")],
-        answers=[
-            answer(q.id, a, "!" if a == "rude" else "So it is.", "p1") for q in QUERIES for a in ("clean", "rude")
-        ],
-        relevance=[],
-        pointwise=[],
-        games=[],
-        judgments=rows,
-    )
+    said = {"clean": "So it is.", "rude": "!"}
+    answers = [answer(q.id, agent, text, "p1") for q in QUERIES for agent, text in said.items()]
+    more = TOML.format(more=more)
+    workspace = two_systems(tmp_path, "clean", "rude", more, queries=QUERIES, answers=answers, judgments=rows)
     compare(workspace)
     report(workspace)
     return read_json(workspace.figures), workspace.report.read_text(encoding="utf-8")

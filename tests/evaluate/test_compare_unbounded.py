@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.made_up_results.page import Page
-from support.results_folder import TWO_SYSTEMS, answer, assessment, results_folder
+from support.results_folder import answer, assessment, two_systems
 from support.workbench import browsing
 
 from ragassay.evaluate.compare import compare
@@ -16,21 +16,13 @@ from ragassay.evaluate.report.page import report
 from ragassay.evaluate.statistics.sign_flip import flip_p
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_json
-from ragassay.records import Passage, Query
+from ragassay.records import Query
 
-TOML = TWO_SYSTEMS.format(
-    one="fluent",
-    other="garbled",
-    more="""
-[evaluate]
-judges = ["perplexity"]
-""",
-)
 QUERIES = [Query(_id=f"q{i}", text=f"What is {i}?") for i in range(12)]
 AGENTS = ("fluent", "garbled")
 
 
-def perplexity(agent: str, number: int) -> float:
+def perplexity(agent: str, number: int) -> float | None:
     """Around 4 of the one, and in the hundreds of the other, whose answer to q5 is beyond all others."""
     if agent == "fluent":
         return 3.0 + number % 3
@@ -40,26 +32,12 @@ def perplexity(agent: str, number: int) -> float:
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
     """Compared, with a report; the perplexity of fluent's answer to q0 is missing."""
-    rows = [
-        assessment(
-            query.id, agent, "perplexity", None if (agent, number) == ("fluent", 0) else perplexity(agent, number)
-        )
-        for number, query in enumerate(QUERIES)
-        for agent in AGENTS
-    ]
-    made = results_folder(
-        tmp_path,
-        TOML,
-        queries=QUERIES,
-        passages=[Passage(_id="p1", text="…")],
-        answers=[answer(query.id, agent, f"{agent} {query.id}", "p1") for query in QUERIES for agent in AGENTS],
-        relevance=[],
-        pointwise=[],
-        games=[],
-        judgments=rows,
-    )
-    for agent in AGENTS:
-        (made.corpus / f"{agent}.jsonl").write_text("")
+    labels = {(query.id, agent): perplexity(agent, n) for n, query in enumerate(QUERIES) for agent in AGENTS}
+    labels["q0", "fluent"] = None
+    rows = [assessment(*key, "perplexity", label) for key, label in labels.items()]
+    answers = [answer(query.id, agent, f"{agent} {query.id}", "p1") for query in QUERIES for agent in AGENTS]
+    more = '[evaluate]\njudges = ["perplexity"]\n'
+    made = two_systems(tmp_path, *AGENTS, more, queries=QUERIES, answers=answers, judgments=rows)
     compare(made)
     report(made)
     return made

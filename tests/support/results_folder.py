@@ -19,7 +19,7 @@ from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import write_qrels, write_records, write_run
-from ragassay.records import Answer, Assessment, Game, Judgment, Record
+from ragassay.records import Answer, Assessment, Game, Judgment, Passage, Record
 
 Place = Literal["a", "b"]
 Rankings = Mapping[str, Mapping[str, Sequence[str]]]
@@ -68,6 +68,15 @@ def results_folder(root: Path, settings: Experiment | str, **files: Any) -> Work
     workspace = Workspace(corpus, root / "results", settings)
     write(workspace, **files)
     return workspace
+
+
+def two_systems(root: Path, one: str, other: str, more: str = "", **files: Any) -> Workspace:
+    """A results folder of two systems, with `p1` alone for a passage and without labels but for those in `files`."""
+    files = {"passages": [Passage(_id="p1", text="…")], "relevance": (), "pointwise": (), "games": ()} | files
+    made = results_folder(root, TWO_SYSTEMS.format(one=one, other=other, more=more), **files)
+    for name in (one, other):
+        (made.corpus / f"{name}.jsonl").write_text("")
+    return made
 
 
 def write(

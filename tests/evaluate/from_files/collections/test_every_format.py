@@ -91,6 +91,7 @@ ANSWERED = Collection(
 )
 
 
+@pytest.mark.slow
 def test_mlflow_reads_the_traces(tmp_path: Path):
     from mlflow.entities import SpanType, Trace
 
