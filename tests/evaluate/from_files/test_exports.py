@@ -14,7 +14,9 @@ from support.results_folder import answer, assessment, results_folder
 
 from ragassay.cli import main
 from ragassay.evaluate.figures.answer_consistency import Consistency
-from ragassay.evaluate.figures.pass_or_fail import fix_of
+from ragassay.evaluate.figures.pass_or_fail import fix_of, overall_by_agent, pass_or_fail
+from ragassay.evaluate.judging.catalog import experiment_evaluators
+from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.files import write_json, write_records
 from ragassay.records import AnswerRun, Assessment, Passage, Query, Usage
 
@@ -259,6 +261,16 @@ def test_the_metrics_of_a_run_have_n_failures_and_intervals(folder):
     )
     safety = rag["response/llm_judged/safety/rating/percentage"]
     assert (safety["ci_low"], safety["ci_high"]) == pytest.approx((sqrt(0.025), 1))  # Clopper and Pearson, 2 of 2
+
+
+def test_the_report_s_verdicts_are_those_of_the_export(folder):
+    """Of the first agent, q1 fails (correctness) and q2 is open; the second found nothing for q1 and failed on q2."""
+    space = results_folder(folder, EXPERIMENT)
+    verdicts = overall_by_agent(space, experiment_evaluators(space))
+    assert [verdicts[agent].passed for agent in AGENTS] == [{"q1": 0.0, "q2": None}] * 2
+    found = pass_or_fail(verdicts, resamples(["q1", "q2"], 1, 0))
+    assert [(one.passed.value, one.passed.n, one.passed.n_failed) for one in found.values()] == [(0, 1, 1), (0, 1, 1)]
+    assert [one.root_causes for one in found.values()] == [{"correctness": 1}, {"chunk_relevance": 1}]
 
 
 def test_judgments_that_are_not_there_are_asked_for(folder, capsys):

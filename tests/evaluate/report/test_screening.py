@@ -25,13 +25,17 @@ def page_of(results: ScreenResults) -> Page:
     return Page(screen_page(results, "manuals"))
 
 
+@pytest.fixture(scope="module")
+def page() -> Page:
+    return page_of(made_up_screen())
+
+
 def cells(page: Page, first: str) -> list[str]:
     """Of the row whose first cell begins so, the texts."""
     return next([" ".join(cell.split()) for cell in row.cells] for row in page.rows if row.cells[0].startswith(first))
 
 
-def test_finalists_stand_with_every_figure_n_failures_and_intervals():
-    page = page_of(made_up_screen())
+def test_finalists_stand_with_every_figure_n_failures_and_intervals(page: Page):
     header = cells(page, "Evidence")
     assert [header[1], header[2]] == ["B plain", f"1 {LONG}"]
     plain, best = cells(page, "recall")[1:]
@@ -46,16 +50,14 @@ def test_finalists_stand_with_every_figure_n_failures_and_intervals():
     assert cells(page, "index: size")[1:] == ["2.3 MB", "981 B"]
 
 
-def test_the_leader_is_shown_before_and_after():
-    page = page_of(made_up_screen())
+def test_the_leader_is_shown_before_and_after(page: Page):
     assert cells(page, "evidence recall of")[1:] == ["0.731 [0.642, 0.803] n 38 2 failed", "0.694 [0.590, 0.780]"]
     assert cells(page, "its lead over the second, dear")[1].startswith("0.076 [0.010, 0.142]")
     assert cells(page, "its lead over the second, dear")[2].startswith("0.031 [−0.040, 0.102]")
     assert cells(page, "its lead over the baseline, plain")[2].startswith("0.183 [0.070, 0.296]")
 
 
-def test_settings_that_matter_stand_before_those_of_which_nothing_is_told():
-    page = page_of(made_up_screen())
+def test_settings_that_matter_stand_before_those_of_which_nothing_is_told(page: Page):
     assert page.text.index("160 is 0.164 better") < page.text.index("Nothing told apart")
     assert page.text.index("Nothing told apart") < page.text.index("kind: nothing is told apart.")
     large = cells(page, "160")
@@ -63,8 +65,8 @@ def test_settings_that_matter_stand_before_those_of_which_nothing_is_told():
     assert cells(page, "kind")[1:] == ["all kinds", "bm25", "−0.017 [−0.067, 0.033]", "0.620", "0.533"]
 
 
-def test_all_variants_the_best_first_and_what_has_no_value_last():
-    rows = page_of(made_up_screen()).rows[-4:]
+def test_all_variants_the_best_first_and_what_has_no_value_last(page: Page):
+    rows = page.rows[-4:]
     assert [row.cells[0].strip() for row in rows] == [LONG, "dear", "plain", "broken"]
     none = [" ".join(cell.split()) for cell in rows[3].cells[1:5]]
     assert none == ["– no query has a value n 0 40 failed", "–", "–", "0"]

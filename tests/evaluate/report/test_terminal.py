@@ -167,8 +167,10 @@ def screened(results: ScreenResults, width: int) -> str:
     return stream.getvalue()
 
 
-def test_a_line_a_finalist_with_quality_interval_cost_and_failures():
+def test_a_line_a_finalist_with_quality_interval_cost_and_failures_and_settings_that_matter():
     lines = screened(made_up_screen(), 180).splitlines()
+    assert "chunking.size of bm25 matters: 160 is 0.164 better." in " ".join(lines)
+    assert "nothing is told apart by kind" in " ".join(lines)
     assert lines[0].startswith(f"{LONG} leads, but cannot be told")
     header = next(line for line in lines if line.startswith("Finalist")).split()
     assert header[1:3] == ["recall", "[95%]"] and header[-5:] == ["tokens", "p50", "p95", "index", "failed"]
@@ -188,12 +190,6 @@ def test_wide_names_are_folded_and_what_has_no_room_is_named():
     assert LONG in "".join(table)
     assert "left out for want of room, and in screen.html:" in text and "p95" in text
     assert "0.731   [0.642, 0.803]" in text
-
-
-def test_settings_that_matter_and_those_of_which_nothing_is_told():
-    text = screened(made_up_screen(), 150)
-    assert "chunking.size of bm25 matters: 160 is 0.164 better." in text
-    assert "nothing is told apart by kind" in text
 
 
 def test_names_are_plain_text_and_nothing_need_be_chosen():

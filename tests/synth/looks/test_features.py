@@ -62,18 +62,13 @@ def test_forms(question: str, form: str) -> None:
     assert form_of(question) == form
 
 
-@pytest.mark.parametrize(
-    "word", ["sei()", "pgm_read_byte", "avrGcc", "UART1", "-O2", "C++", "io.h", "MCUCR,", '"sin()"']
-)
-def test_names_of_things(word: str) -> None:
-    assert is_identifier(word)
+NAMES = ["sei()", "pgm_read_byte", "avrGcc", "UART1", "-O2", "C++", "io.h", "MCUCR,", '"sin()"']
+WORDS = ["What", "re-enabled", "don't", "“flash”,", "(many)", "a", "...", "undefined?", "end."]
 
 
-@pytest.mark.parametrize(
-    "word", ["What", "re-enabled", "don't", "“flash”,", "(many)", "a", "...", "undefined?", "end."]
-)
-def test_words_that_are_none(word: str) -> None:
-    assert not is_identifier(word)
+@pytest.mark.parametrize(("word", "is_one"), [*((name, True) for name in NAMES), *((word, False) for word in WORDS)])
+def test_names_of_things_and_words_that_are_none(word: str, is_one: bool) -> None:
+    assert is_identifier(word) == is_one
 
 
 def test_scripts_without_spaces_have_words_too() -> None:
