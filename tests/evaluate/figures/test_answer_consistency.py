@@ -40,13 +40,10 @@ def test_a_spread_by_hand(values, mean, variance, cv) -> None:
 
 
 def test_an_agents_spread_is_over_its_queries() -> None:
-    groups = [
-        Runs("q1", "a", ("x y", "x y"), {"umbrela": (3.0, 1.0)}),
-        Runs("q2", "a", ("x y", None), {"umbrela": (2.0, None)}),
-    ]
-    found = measure_consistency(
-        groups, lambda texts: {text: np.array([[1.0, 0.0]], np.float32) for text in texts}, "m", {"umbrela": (0.0, 3.0)}
-    )
+    pairs = [(("x y", "x y"), (3.0, 1.0)), (("x y", None), (2.0, None))]
+    groups = [Runs(f"q{at}", "a", texts, {"umbrela": grades}) for at, (texts, grades) in enumerate(pairs)]
+    vector = np.array([[1.0, 0.0]], np.float32)
+    found = measure_consistency(groups, lambda texts: dict.fromkeys(texts, vector), "m", {"umbrela": (0.0, 3.0)})
     rouge1, grade = found.agents["a"]["rouge1"], found.agents["a"]["umbrela"]
     assert (rouge1.mean.value, rouge1.mean.n, rouge1.mean.n_failed) == (1.0, 1, 1)
     assert (rouge1.n_values, rouge1.n_values_failed) == (1, 1)
@@ -67,14 +64,13 @@ def test_the_verb_on_three_runs(tmp_path: Path, model: str, capsys) -> None:
     options = ["consistency", "--embedding", model, *(part for run in runs for part in ("--answers", run))]
     assert main([*options, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    first = next(row for row in found["queries"] if (row["query_id"], row["measure"]) == ("q?", "rouge1"))
+    rows = {(row["query_id"], row["measure"]): row for row in found["queries"]}
+    first, second, bert = rows["q?", "rouge1"], rows["r?", "rouge1"], rows["q?", "bert_score"]
     assert first["values"] == pytest.approx([2 / 3, 1.0, 2 / 3]) and first["over"] == "pairs"
     assert first["variance"] == pytest.approx(np.var([2 / 3, 1.0, 2 / 3], ddof=1))
-    second = next(row for row in found["queries"] if (row["query_id"], row["measure"]) == ("r?", "rouge1"))
     assert (second["n"], second["n_failed"], second["mean"]) == (0, 3, None)
     rouge1 = found["agents"]["answers"]["rouge1"]
     assert (rouge1["mean"]["n"], rouge1["mean"]["n_failed"]) == (1, 1)
-    bert = next(row for row in found["queries"] if (row["query_id"], row["measure"]) == ("q?", "bert_score"))
     assert bert["values"][1] == pytest.approx(1.0, abs=1e-6) and bert["values"][0] == bert["values"][2] < 1
     assert main(options) == 0
     out = capsys.readouterr().out
@@ -107,14 +103,8 @@ def test_what_cannot_be_used_is_one_sentence(tmp_path: Path, capsys, rows, said:
 @pytest.mark.parametrize(
     ("second", "said"),
     [
-        (
-            {"agent": "theirs"},
-            "the runs have no agent in common: run 1 has ours; run 2 has theirs; give the system the",
-        ),
-        (
-            {"agent": "ours", "query_id": "r"},
-            "no query is answered in two runs; give the same queries the same query_id",
-        ),
+        ({"agent": "theirs"}, "the runs have no agent in common: run 1 has ours; run 2 has theirs; give the system"),
+        ({"query_id": "r"}, "no query is answered in two runs; give the same queries the same query_id"),
     ],
 )
 def test_runs_that_share_nothing_are_one_sentence(tmp_path: Path, capsys, second: dict[str, str], said: str) -> None:

@@ -67,11 +67,6 @@ def test_the_root_cause_is_the_first_that_fails(ground_truth, found, verdict, ca
     assert (told.fix is None) == (cause is None)
 
 
-def test_what_no_judge_has_judged_is_undecided():
-    assert overall([], ground_truth=True).verdict == "undecided"
-    assert overall([], ground_truth=False).verdict == "undecided"
-
-
 def test_custom_judges_are_taken_as_they_come():
     told = overall(outcomes(polite=False, short=False, safety=True), ground_truth=False)
     assert told.failed == ("polite", "short")
@@ -96,7 +91,7 @@ found = st.dictionaries(names, st.sampled_from([True, False, None]))
 def test_fail_if_any_fails_pass_if_all_pass(judged, ground_truth):
     told = overall(outcomes(**judged), ground_truth=ground_truth)
     assert (told.verdict == "fail") == (False in judged.values())
-    assert (told.verdict == "pass") == (bool(judged) and set(judged.values()) == {True})
+    assert (told.verdict == "pass") == (set(judged.values()) == {True}), "what no judge has judged is undecided"
     assert set(told.failed) == {name for name, passed in judged.items() if passed is False}
     assert {name for name, _ in told.errors} == {name for name, passed in judged.items() if passed is None}
 
@@ -118,6 +113,7 @@ def test_an_answer_passes_above_a_half(row, passed):
 
 
 def test_what_is_not_owed_or_has_no_value_does_not_count():
+    assert passages_outcome("chunk_relevance", {}) is precision({}) is None
     assert answer_outcome("correctness", None) is None
     assert answer_outcome("groundedness", assessment(None, f"{NO_VALUE}no passage was retrieved")) is None
 
@@ -142,11 +138,6 @@ def test_passages_pass_with_one_that_is_relevant_and_precision_wants_all(rows, p
     assert told.passed is passed
     assert (told.error is None) == (passed is not None)
     assert precision(rows) == (None if share is None else pytest.approx(share))
-
-
-def test_without_passages_there_is_neither_outcome_nor_precision():
-    assert passages_outcome("chunk_relevance", {}) is None
-    assert precision({}) is None
 
 
 def test_groundedness_has_its_place_under_our_name_too():

@@ -68,12 +68,10 @@ def test_the_bounds_are_reached_by_some_labelling(labels, ranking, lost):
 
 def test_two_unjudged_passages_by_hand():
     """Shown: label 1, then two without a label, which may be 0, 0 or 2, 2 or 0, 2, and so on."""
-    found = ends("nDCG@3", {"q": {"p0": 1}}, {"q": row(["p0", "p1", "p2"])}, 3)
     last_is_best = (1 + 2 / 2) / (2 + 1 / log2(3))
-    assert found.low["q"] == pytest.approx(last_is_best)
-    assert found.high["q"] == 1.0
-    first = ends("RR(rel=2)@3", {"q": {"p0": 1}}, {"q": row(["p0", "p1", "p2"])}, 3)
-    assert (first.low["q"], first.high["q"]) == (0.0, 0.5)
+    for measure, low, high in (("nDCG@3", last_is_best, 1.0), ("RR(rel=2)@3", 0.0, 0.5)):
+        found = ends(measure, {"q": {"p0": 1}}, {"q": row(["p0", "p1", "p2"])}, 3)
+        assert (found.low["q"], found.high["q"]) == pytest.approx((low, high))
 
 
 def test_a_failed_retrieval_has_no_bounds_and_an_empty_one_scores_nothing():
@@ -212,17 +210,8 @@ def at_the_bottom(tmp_path, n, fails, winner, judge_fails=frozenset(), matters=N
         for agent in (RAG, FUSION)
     }
     relevance = [judgment(query.id, "p", "relevance", 2) for query in queries]
-    workspace = results_folder.results_folder(
-        tmp_path,
-        setup,
-        queries=queries,
-        passages=[PASSAGE],
-        answers=answers,
-        rankings=ranks,
-        relevance=relevance,
-        pointwise=grades,
-        games=games,
-    )
+    files = {"queries": queries, "passages": [PASSAGE], "answers": answers, "rankings": ranks, "relevance": relevance}
+    workspace = results_folder.results_folder(tmp_path, setup, **files, pointwise=grades, games=games)
     compare(workspace)
     return read_results(workspace.figures)
 

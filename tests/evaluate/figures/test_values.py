@@ -18,6 +18,12 @@ from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.report.page import read_results
 from ragassay.experiment.workspace import Workspace
 
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("values") / "values.jsonl"
+
+
 NAMES = st.text(min_size=1, max_size=4)
 VALUES = st.none() | st.floats(allow_nan=False, allow_infinity=False) | st.integers(-9, 9)
 TABLES = st.dictionaries(
@@ -25,9 +31,8 @@ TABLES = st.dictionaries(
 )
 
 
-@given(TABLES, NAMES)
-def test_what_was_written_is_read(tmp_path_factory: pytest.TempPathFactory, table, section):
-    path = tmp_path_factory.mktemp("values") / "values.jsonl"
+@given(table=TABLES, section=NAMES)
+def test_what_was_written_is_read(path: Path, table, section):
     clusters = Clusters.named("xyz", [section, section, "other"])
     write_values(path, table, "ab", "xyz", clusters)
     found = read_values(path)
@@ -83,12 +88,6 @@ def test_scales_are_those_of_the_run(made: Workspace):
     assert str(scale_of("accuracy", results)) == "from 0 to 2" and scale_of("nDCG@5", results).width == 1
 
 
-def test_what_is_not_utf8_is_one_sentence(tmp_path: Path):
-    (tmp_path / "values.jsonl").write_bytes(b"\xff\xfe{}")
-    with pytest.raises(InputError, match="is not JSON"):
-        read_values(tmp_path / "values.jsonl")
-
-
 LINE = {"query_id": "q", "agent": "a", "measure": "m", "value": 1.0, "error": None, "cluster": "c"}
 
 
@@ -96,6 +95,7 @@ LINE = {"query_id": "q", "agent": "a", "measure": "m", "value": 1.0, "error": No
     ("line", "said"),
     [
         ("{", "is not JSON"),
+        ("\udcff\udcfe{}", "is not JSON"),
         ("[1]", "is not a JSON object"),
         ("{}, {}", "is not JSON"),
         (json.dumps({**LINE, "value": None}), "either a number as value or a sentence as error"),
@@ -111,7 +111,7 @@ LINE = {"query_id": "q", "agent": "a", "measure": "m", "value": 1.0, "error": No
 )
 def test_a_fault_is_one_sentence_with_its_line(tmp_path: Path, line: str, said: str):
     path = write_lines(tmp_path / "values.jsonl", [LINE])
-    with path.open("a", encoding="utf-8") as stream:
+    with path.open("a", encoding="utf-8", errors="surrogateescape") as stream:
         stream.write(line + "\n")
     with pytest.raises(InputError, match=said) as raised:
         read_values(path)

@@ -25,13 +25,10 @@ def _file(tmp_path: Path, text: str) -> Path:
 
 
 def test_several_people_and_a_game_told_from_either_side(tmp_path: Path) -> None:
-    path = _file(
-        tmp_path,
-        HEADER
-        + "ann,2026-11-20,q1,p1,relevance,2\nbob,2026-11-20,q1,p1,relevance,1\n"
-        + "ann,2026-11-20,q1,b:a,game,1\nbob,,q1,a:b,game,0.5\n",
-    )
-    assert by_item(read_labels(path)) == {("q1", "p1", "relevance"): 1.5, ("q1", "a:b", "game"): 0.25}
+    rows = "ann,2026-11-20,q1,p1,relevance,2\nbob,2026-11-20,q1,p1,relevance,1\n"
+    games = "ann,2026-11-20,q1,b:a,game,1\nbob,,q1,a:b,game,0.5\n"
+    found = by_item(read_labels(_file(tmp_path, HEADER + rows + games + rows)))
+    assert found == {("q1", "p1", "relevance"): 1.5, ("q1", "a:b", "game"): 0.25}, "the same label twice counts once"
 
 
 def test_columns_in_another_order_parted_by_semicolons_with_more_of_them(tmp_path: Path) -> None:
@@ -45,11 +42,6 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     labels = read_labels(_file(tmp_path, text))
     write_labels(tmp_path / "labels.csv", labels)
     assert (tmp_path / "labels.csv").read_text(encoding="utf-8") == text
-
-
-def test_the_same_label_twice_counts_once(tmp_path: Path) -> None:
-    line = "ann,2026-11-20,q1,p1,relevance,2\n"
-    assert len(read_labels(_file(tmp_path, HEADER + line + line))) == 1
 
 
 @pytest.mark.parametrize(
