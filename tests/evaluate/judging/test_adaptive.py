@@ -62,10 +62,6 @@ def meet(play, agents=SIX, queries=QUERIES, seed=7, max_share=0.5):
     return adaptive_meetings(agents, queries, ALONE, play, seed, 0.95, max_share)
 
 
-def test_one_agent_or_no_query_has_nothing_to_play():
-    assert meet(judge({}), agents=("alone",)) == set() == meet(judge({}), queries=[])
-
-
 def test_a_clear_best_agent_stops_play_early():
     asked = []
     met = meet(judge({agent: 4.0 * n for n, agent in enumerate(SIX)}, asked=asked))
@@ -98,8 +94,9 @@ def test_the_budget_holds_once_every_pair_has_met(max_share):
     assert 90 <= len(met) <= max(90, int(max_share * 15 * 60))
 
 
-def test_games_without_a_verdict_end_too():
+def test_games_without_a_verdict_end_too_and_one_agent_or_no_query_has_nothing_to_play():
     assert len(meet(lambda meetings: [None] * len(meetings))) == 450
+    assert meet(judge({}), agents=("alone",)) == set() == meet(judge({}), queries=[])
 
 
 @pytest.mark.parametrize("n_agents", [2, 3, 5, 6, 9])
@@ -205,9 +202,8 @@ def test_such_a_judge_decides_on_no_best_of_equal_agents_and_moves_none_of_them(
 def test_fewer_than_six_sections_decide_nothing(n_queries: int, each: int, decided: int):
     """A win in each of five is no significant order (two-sided sign test: 2 / 2^5 = 6%); in each of six it is."""
     place = np.arange(n_queries)[None, :, None]
-    done = play_out(
-        Design(2, n_queries, max_share=1.0), np.arange(n_queries) // each, place, lambda new: np.where(new, 1.0, np.nan)
-    )
+    design, sections = Design(2, n_queries, max_share=1.0), np.arange(n_queries) // each
+    done = play_out(design, sections, place, lambda new: np.where(new, 1.0, np.nan))
     assert done.best.tolist() == [decided - 1]
 
 

@@ -75,9 +75,7 @@ def test_where_a_label_is_missing_that_could_count_there_is_no_value(brought):
     assert judged("BothFirst@2", {"a": 2, "b": 2}, "ab", failed="z") is None
     assert judged("BothFirst@3", {"a": 2}, None) is None, "retrieval failed"
     assert judged("BothFirst@3", {"a": 2}, "") == 0.0, "nothing was retrieved"
-
-
-def test_of_what_is_not_weighed_up_nothing_may_be_open():
+    # nor may anything be open of what is not weighed up
     assert judged("R(rel=2)@2", {"a": 2, "b": 0, "x": 2}, "ab") == 0.5
     assert judged("R(rel=2)@2", {"a": 2, "x": 2}, "ab", failed="z") is None
 

@@ -17,6 +17,7 @@ from ragassay.evaluate.texts.by_model import Embedded, Embeddings, TokenEncoder,
 pytestmark = pytest.mark.xdist_group("models")
 
 EAST, NORTH = [1.0, 0.0], [0.0, 1.0]
+WORDS = {"north": (1.0, 0.0), "east": (0.0, 1.0), "steep": (3.0, 4.0)}
 
 
 def vectors(*rows: list[float]) -> np.ndarray:
@@ -49,8 +50,9 @@ def test_token_vectors_are_the_last_layer_without_the_tokens_around(model: str) 
     import torch
     from transformers import AutoModel, AutoTokenizer
 
-    texts = ["the header waits busily", "sei"]
-    found = TokenEncoder(model).vectors([*texts, texts[0]])
+    texts, long = ["the header waits busily", "sei"], "busy " * 200
+    found = TokenEncoder(model).vectors([*texts, texts[0], long])
+    assert len(found[long]) == 200
     for text in texts:
         inputs = AutoTokenizer.from_pretrained(model)(text, return_tensors="pt")
         with torch.no_grad():
@@ -59,23 +61,9 @@ def test_token_vectors_are_the_last_layer_without_the_tokens_around(model: str) 
         assert found[text] == pytest.approx(expected, abs=1e-5)
 
 
-def test_every_token_of_a_long_text_has_a_vector(model: str) -> None:
-    assert len(TokenEncoder(model).vectors(["busy " * 200])["busy " * 200]) == 200
-
-
 def test_a_model_without_token_vectors_is_refused(tmp_path: Path) -> None:
-    import tokenizers
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
-
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"[UNK]": 0}, "[UNK]"))
-    module = StaticEmbedding(tokenizer, embedding_weights=np.ones((1, 4), np.float32))
-    SentenceTransformer(modules=[module], device="cpu").save(str(tmp_path))
     with pytest.raises(InputError, match="has no vectors for tokens"):
-        TokenEncoder(str(tmp_path)).vectors(["a"])
-
-
-WORDS = {"north": (1.0, 0.0), "east": (0.0, 1.0), "steep": (3.0, 4.0)}
+        TokenEncoder(tiny_models.static_model(tmp_path, WORDS)).vectors(["north"])
 
 
 @pytest.fixture(scope="module")

@@ -25,11 +25,8 @@ def test_an_agent_that_did_not_answer_owes_an_error_record(bench):
     prompt = bench.folder / "polite.md"
     prompt.write_text("Is the answer polite?\n## User\n{{ fence('answer', answer) }}\n")
     config = bench.config('[[evaluate.custom]]\nname = "polite"\nprompt = "polite.md"')
-    rows = bench.judge("polite", *config, answers=ANSWERS[:1])
-    assert [(row.query_id, row.label, row.error) for row in rows] == [
-        ("q1", 1, None),
-        ("q2", None, "no answer to judge: the agent's file has no answer"),
-    ]
+    _, failed = bench.judge("polite", *config, answers=ANSWERS[:1])
+    assert (failed.label, failed.error) == (None, "no answer to judge: the agent's file has no answer")
 
 
 MODULE = """

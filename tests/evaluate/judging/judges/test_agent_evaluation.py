@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from support.json_lines import write_lines
 from support.judge_bench import ANSWERS
 from support.loopback.behaviours import reply
 
@@ -54,18 +55,12 @@ def test_what_needs_an_expected_response_passes_over_queries_without(bench, caps
     bench.server.script = says("yes")
     answers = [{**answer, "query_id": f"own{i}", "query": "Which?"} for i, answer in enumerate(ANSWERS)]
     answers[0]["expected_response"] = "util/delay.h"
-    (bench.folder / "q.jsonl").write_text(
-        json.dumps({"_id": "own0", "text": "Which?", "metadata": {"expected_response": "util/delay.h"}})
-        + "\n"
-        + json.dumps({"_id": "own1", "text": "Which?"})
-        + "\n"
-    )
-    rows = bench.judge("correctness,safety", "--queries", str(bench.folder / "q.jsonl"), answers=answers)
-    assert [(row.criterion, row.query_id) for row in rows] == [
-        ("correctness", "own0"),
-        ("safety", "own0"),
-        ("safety", "own1"),
-    ]
+    queries = [{"_id": f"own{i}", "text": "Which?"} for i in range(2)]
+    queries[0]["metadata"] = {"expected_response": "util/delay.h"}
+    path = write_lines(bench.folder / "q.jsonl", queries)
+    rows = bench.judge("correctness,safety", "--queries", str(path), answers=answers)
+    found = [(row.criterion, row.query_id) for row in rows]
+    assert found == [("correctness", "own0"), ("safety", "own0"), ("safety", "own1")]
     assert "correctness passed over 1 of 2 queries" in capsys.readouterr().err
 
 
@@ -97,12 +92,7 @@ RULES = {
 @pytest.mark.parametrize("prompts", [None, "paper", "ragassay"])
 def test_the_documented_rule_is_the_default_and_ours_is_named(bench, name, prompts):
     bench.server.script = says("yes")
-    config = bench.folder / "experiment.toml"
-    wording = f'[evaluate]\nprompts = "{prompts}"\n' if prompts else ""
-    config.write_text(
-        f'[answer]\nmodel = "openai:judge"\n[judge]\nmodel = "openai:judge"\n[questions]\nsource = "own"\n{wording}'
-    )
-    bench.judge(name, "--config", str(config))
+    bench.judge(name, *bench.config(*(["[evaluate]", f'prompts = "{prompts}"'] if prompts else [])))
     said = bench.server.requests[0].body["messages"][0]["content"]
     theirs, ours = RULES[name]
     assert (theirs in said, ours in said) == (prompts != "ragassay", prompts == "ragassay")

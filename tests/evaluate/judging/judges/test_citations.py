@@ -30,8 +30,8 @@ def support(text):
     return {"reason": f"It is {label}.", "label": label}
 
 
-def judge(bench, text, *more, passages=("p1", "p2"), label=support):
-    bench.server.script = script({WHICH: which, SUPPORT: label})
+def judge(bench, text, *more, passages=("p1", "p2"), label=support, told=which):
+    bench.server.script = script({WHICH: told, SUPPORT: label})
     rows = bench.judge("citations", *more, answers=answer(text, passages))
     mine = [row for row in rows if row.query_id == "q1"]
     ours = {row.criterion.removeprefix("citation_"): row.label for row in mine if row.criterion.startswith("citation_")}
@@ -102,26 +102,21 @@ def test_theirs_is_open_rag_eval_s_own_computation(bench):
     precision = sum(sum(found) / len(found) for found in scores.values()) / len(scores)
     recall = sum(sum(score for _, score in part) / max(len(part), 1) for part in parts) / len(parts)
     assert theirs(rows) == pytest.approx([precision, recall, 2 * precision * recall / (precision + recall)])
-    assert [detail["sentence"] for detail in rows[0].details] == [
-        "It waits.",
-        "In util/delay.h.",
-        "Not so.",
-        "It is in util/delay.h.",
-        "Fine.",
-    ]
+    said = [detail["sentence"] for detail in rows[0].details]
+    assert said == ["It waits.", "In util/delay.h.", "Not so.", "It is in util/delay.h.", "Fine."]
 
 
-def test_a_citation_that_could_not_be_judged_fails_the_answer(bench):
-    one = lambda text: refusal() if text.count("<passage>") == 2 else support(text)  # noqa: E731
-    rows, values = judge(bench, ANSWER, label=one)
+@pytest.mark.parametrize(
+    ("replies", "said"),
+    [
+        ({"label": lambda text: refusal() if text.count("<passage>") == 2 else support(text)}, "1 of 4 citations"),
+        ({"told": lambda text: refusal()}, "4 of 4 sentences"),
+    ],
+)
+def test_a_citation_that_could_not_be_judged_or_sentences_that_could_not_be_told_fail_the_answer(bench, replies, said):
+    rows, values = judge(bench, ANSWER, **replies)
     assert set(values.values()) == {None}
-    assert rows[0].error.startswith("1 of 4 citations could not be judged: the model refused")
-
-
-def test_sentences_that_could_not_be_told_fail_the_answer(bench):
-    bench.server.script = script({WHICH: lambda text: refusal()})
-    rows = bench.judge("citations", answers=answer(ANSWER))
-    assert rows[0].error.startswith("4 of 4 sentences could not be judged: the model refused")
+    assert rows[0].error.startswith(f"{said} could not be judged: the model refused")
 
 
 def test_the_weight_of_a_citation_by_its_probability(bench):
