@@ -110,7 +110,7 @@ class AtHand:
         return completion(self.script(number, body), body)
 
 
-@pytest.fixture
+@pytest.fixture(name="bench")
 def bench_at_hand(tmp_path, monkeypatch):
     """The same without HTTP, for tests of what is asked and what is made of the replies."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key-000")

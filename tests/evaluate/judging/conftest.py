@@ -2,3 +2,4 @@
 
 from support.embedding_bench import embedding as embedding
 from support.embedding_bench import known_vectors as known_vectors
+from support.judge_bench import bench_at_hand as bench_at_hand
