@@ -24,10 +24,8 @@ def judged_by(tmp_path, caller, **judge):
 def test_all_models_are_asked_in_the_same_rounds_and_the_files_hold_what_they_say_as_one(tmp_path):
     caller = ByModel()
     space, outcome = judged_by(tmp_path, caller)
-    assert [Counter(batch.model for batch in batches) for batches in caller.rounds] == [
-        dict.fromkeys(PANEL, 1),
-        dict.fromkeys(PANEL, 4),
-    ]
+    rounds = [Counter(batch.model for batch in batches) for batches in caller.rounds]
+    assert rounds == [dict.fromkeys(PANEL, 1), dict.fromkeys(PANEL, 4)]
     asked = [batch.requests for batch in caller.rounds[1] if batch.label == "pointwise"]
     assert len({tuple(request.messages for request in requests) for requests in asked}) == 1
     assert outcome.n_records == 3 * (6 + 36 + 12) and outcome.n_failed == 0
@@ -128,9 +126,7 @@ def test_model_is_the_first_of_the_panel_unless_it_names_another():
 @pytest.mark.parametrize(
     ("judge", "said"),
     [
-        ({"panel": ["openai:j", "openai:j"]}, "panel names openai:j twice"),
         ({"panel": ["openai:j"]}, "panel names one model"),
-        ({"panel": ["openai:j", "openai:k"], "model": "openai:m"}, "model is openai:m, which is not in panel"),
         ({"panel": ["file:a/b", "file:a-b"]}, "would share a folder"),
         ({}, "model"),
     ],

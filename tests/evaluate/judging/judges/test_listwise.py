@@ -287,15 +287,7 @@ def test_no_file_of_requests_holds_two_presentations(tmp_path):
     assert files == {"listwise-1-0001.jsonl": 2, "listwise-2-0001.jsonl": 2}
 
 
-@pytest.mark.parametrize("more", [{"mode": "probability"}, {"model": "local:smollm2-135m"}], ids=str)
-def test_probabilities_of_a_list_are_refused(tmp_path, more):
-    with pytest.raises(InputError, match="a list is not one token"):
-        judge(workspace(tmp_path, all_answers(), **LISTWISE, **more))
-
-
-def test_a_prompt_of_pairs_is_not_a_prompt_of_lists(tmp_path):
-    with pytest.raises(ValueError, match="give listwise_prompt as well"):
-        workspace(tmp_path, [], **LISTWISE, games_prompt="own.md")
+def test_a_prompt_of_lists_is_given_letters_and_answers(tmp_path):
     space = workspace(tmp_path, all_answers(), **LISTWISE, listwise_prompt="own.md")
     (space.corpus / "own.md").write_text("MINE\n## User\n{{ letters|join }} {{ answers[2][1] }} {{ query.text }}")
     _, caller = judge(space, lambda label, text: Reply(error="no") if "listwise" in label else fair(label, text))
@@ -451,19 +443,9 @@ def test_repeats_ask_the_same_batches_again(tmp_path):
     assert {(row.query_id, row.subject): row.label for row in found}.items() <= labels(space).items() and found
 
 
-@pytest.mark.parametrize(
-    ("judge", "said"),
-    [
-        ({"relevance_batch": 5, "relevance_prompt": "own.md"}, "relevance_batch_prompt"),
-        ({"relevance_batch_prompt": "own.md"}, "give relevance_prompt as well"),
-    ],
-)
-def test_own_prompts_go_together(judge, said):
-    with pytest.raises(ValueError, match=said):
-        Experiment.model_validate({"answer": {"model": "openai:m"}, "judge": {"model": "openai:m", **judge}})
-
-
 def test_a_prompt_of_ones_own_is_given_query_and_passages(tmp_path):
+    with pytest.raises(ValueError, match="give relevance_prompt as well"):
+        workspace(tmp_path, [], relevance_batch_prompt="many.md")
     own = {"relevance_batch_prompt": "many.md", "relevance_prompt": "one.md"}
     space = workspace(tmp_path, all_answers(), relevance_batch=10, **own)
     (space.corpus / "one.md").write_text("ONE\n## User\n{{ query.text }} {{ passage.text }}")
