@@ -105,6 +105,7 @@ def test_queries_without_a_relevant_passage_are_counted_and_examples_left_out(co
     assert found["echo"]["ceiling"]["n_failed"] == found["echo"]["worth"]["n_failed"] == 2
 
 
+@pytest.mark.xdist_group("models")
 def test_all_retrievers_take_part_and_the_tables_name_them(collection, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     model = sentence_model(tmp_path / "model")

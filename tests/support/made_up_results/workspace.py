@@ -5,8 +5,12 @@ Everything is written through the record models.
 
 from __future__ import annotations
 
+import atexit
 import random
+import shutil
+import tempfile
 from collections.abc import Sequence
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 
@@ -39,10 +43,19 @@ PASSAGE_WORDS, ANSWER_WORDS, REASON_WORDS = 150, 120, 60
 def make_workspace(
     root: Path, n_queries: int = 12, *, hostile: bool = True, failures: bool = True, long: bool = False
 ) -> Workspace:
-    """Write `root/corpus` and `root/results` and return where they are.
+    """Write `root/corpus` and `root/results` and return where they are: a copy of what was made for the first test.
 
     long: texts as long as real ones, no two of them alike, and four passages a query instead of 60 in all.
     """
+    made = _made(n_queries, hostile, failures, long)
+    shutil.copytree(made.results.parent, root, dirs_exist_ok=True)
+    return Workspace(root / made.corpus.name, root / made.results.name, made.experiment)
+
+
+@cache
+def _made(n_queries: int, hostile: bool, failures: bool, long: bool) -> Workspace:
+    root = Path(tempfile.mkdtemp(prefix="made-up-"))
+    atexit.register(shutil.rmtree, root, ignore_errors=True)
     rng = random.Random(f"report:{n_queries}")
     quota = {WRITERS[0]: 8, WRITERS[1]: 6}
     judge, questions = {"model": JUDGE, "criteria": CRITERIA}, {"source": "synthetic", "quota": quota}

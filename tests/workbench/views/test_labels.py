@@ -214,7 +214,7 @@ def test_what_was_changed_by_hand_in_the_labels_stays(workspace: Workspace, clie
 def test_two_people_labels_and_the_corrected_figures_come_onto_the_page(
     workspace: Workspace, client: TestClient
 ) -> None:
-    sheet, items = sheet_of(workspace, 400, kinds=["answers"], criteria=["accuracy"])
+    sheet, items = sheet_of(workspace, 40, kinds=["answers"], criteria=["accuracy"])
     for who in ("Ann", "Bob"):
         call(client, who)
         for number, item in enumerate(items):
