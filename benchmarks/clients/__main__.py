@@ -7,13 +7,15 @@ that `tools.toml` describes. It declares some of
 
     WRITES = {"function": (format, fields)}    function(folder, rows) writes the rows; `ragassay import --from format`
     READS = {"function": (format, fields)}     `ragassay export --to format`; function(folder) gives what the tool reads
+    TURNS = ("function", …)                    those of READS for which the rows are the turns of a conversation
     CHECKS = ("function", …)                   function(folder) gives [what should be, what is]
 
 fields: names of those of a row that are held against each other, with a space between: `query`, `answer`, `contexts`
 (texts), `expected`, `reference` (texts), `latency_s`, `input_tokens`, `output_tokens`; READS gives them by agent. Or
 the name of a function of the file that makes of our folder, in our Python, what should be read; of WRITES the tool says
-it with what FUNCTION_again(folder) gives. Nothing but this machine is asked, and no model. What came of it is in
-benchmarks/results/clients.md, and from there in docs/import-export.md; of a tool that is not named the lines stay.
+it with what FUNCTION_again(folder) gives; `said` is all that was said, by agent. Nothing but this machine is asked, and
+no model. What came of it is in benchmarks/results/clients.md, and from there in docs/import-export.md; of a tool
+that is not named the lines stay.
 Status 1 where a tool and we do not agree.
 """
 
@@ -111,7 +113,7 @@ def environment(tool: str, packages: Sequence[str], ours: bool, npm: str | None 
 def tried(tool: str, python: Path, results: Path, work: Path) -> Iterator[Outcome]:
     """Each of the tool's functions, in turn."""
     file = HERE / "tools" / f"{tool}.py"
-    case = runpy.run_path(str(file))
+    case = {"said": said, **runpy.run_path(str(file))}
 
     def inside(function: str, folder: Path, *given: Any) -> Any:
         words = [str(python), "-P", str(HERE / "inside.py"), str(file), function, str(folder)]
@@ -132,8 +134,9 @@ def tried(tool: str, python: Path, results: Path, work: Path) -> Iterator[Outcom
                 found = inside(f"{function}_again", folder) if fields in case else _one(rows_of(made, fields))
             else:
                 fields = case["READS"][function][1]
-                notes = _ragassay("export", str(results), "--to", format, "--out", str(folder))
-                wanted, found = _of(case, fields, results), inside(function, folder)
+                given = conversation(work / f"{function}-given") if function in case.get("TURNS", ()) else results
+                notes = _ragassay("export", str(given), "--to", format, "--out", str(folder))
+                wanted, found = _of(case, fields, given), inside(function, folder)
         except Failed as error:
             return Outcome(function, format, 0, notes, str(error))
         return Outcome(function, format, _leaves(wanted), notes, difference(wanted, found) or "")
@@ -153,6 +156,37 @@ def _ragassay(*words: str) -> str:
 
 def _of(case: Mapping[str, Any], fields: str, folder: Path) -> Any:
     return case[fields](folder) if fields in case else rows_of(folder, fields)
+
+
+def conversation(folder: Path) -> Path:
+    """Our folder, of a conversation whose turns are ROWS: one agent said all, another answered the last of them."""
+    from ragassay.evaluate.from_files.collections.collection import Collection, write_folder
+    from ragassay.records import Answer, Query, Turn
+
+    queries: dict[str, Query] = {}
+    answers: dict[str, dict[str, Answer]] = {"all": {}, "last": {}}
+    history: tuple[Turn, ...] = ()
+    for number, row in enumerate(ROWS, 1):
+        text, answer, told = str(row["query"]), str(row["answer"]), {"conversation": "c", "turn": number}
+        id = f"c-{number}"
+        queries[id] = Query(id=id, text=text, metadata=told, history=history)
+        answers["all"][id] = Answer(query_id=id, agent="all", answer=answer)
+        history += (Turn(role="user", text=text), Turn(role="assistant", text=answer))
+    answers["last"][id] = Answer(query_id=id, agent="last", answer="Something else.")
+    write_folder(Collection(queries, answers=answers), folder)
+    return folder
+
+
+def said(folder: Path) -> dict[str, list[list[str]]]:
+    """Agent to what was said up to its answer to the last turn, each with who said it."""
+    from ragassay.evaluate.from_files.collections.collection import read_folder
+
+    made, found = read_folder(folder), dict[str, list[list[str]]]()
+    for agent, rows in made.answers.items():
+        last = max((made.queries[id] for id in rows), key=lambda one: len(one.history))
+        turns = [[turn.role, turn.text] for turn in last.history]
+        found[agent] = [*turns, ["user", str(last.text)], ["assistant", str(rows[last.id].answer)]]
+    return found
 
 
 def rows_of(folder: Path, fields: str) -> dict[str, list[dict[str, Any]]]:

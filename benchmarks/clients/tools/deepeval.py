@@ -62,5 +62,35 @@ def read_json(folder: Path) -> dict[str, Any]:
     return found
 
 
-WRITES = dict.fromkeys(("write_csv", "write_jsonl", "write_json"), ("deepeval", FIELDS))
-READS = {"read_json": ("deepeval", FIELDS)}
+def write_turns(folder: Path, rows: list[dict[str, Any]]) -> None:
+    from deepeval.dataset import EvaluationDataset
+    from deepeval.test_case import ConversationalTestCase, Turn
+
+    names = {"query": "user", "answer": "assistant"}
+    turns = [Turn(role=role, content=row[name]) for row in rows for name, role in names.items()]
+    data = EvaluationDataset()
+    data.add_test_case(ConversationalTestCase(turns=turns, scenario="Timers."))
+    data.save_as("json", str(folder), "theirs", include_test_cases=True)
+
+
+def read_turns(folder: Path) -> dict[str, Any]:
+    from deepeval.dataset import EvaluationDataset
+    from deepeval.dataset.utils import convert_convo_goldens_to_convo_test_cases
+
+    found = {}
+    for path in folder.glob("*.json"):
+        data = EvaluationDataset()
+        data.add_goldens_from_json_file(str(path))
+        (case,) = convert_convo_goldens_to_convo_test_cases(data.goldens)
+        found[path.stem] = [[one.role, one.content] for one in case.turns]
+    return found
+
+
+write_turns_again = read_turns
+
+WRITES = {
+    **dict.fromkeys(("write_csv", "write_jsonl", "write_json"), ("deepeval", FIELDS)),
+    "write_turns": ("deepeval-conversations", "said"),
+}
+READS = {"read_json": ("deepeval", FIELDS), "read_turns": ("deepeval-conversations", "said")}
+TURNS = ("read_turns",)

@@ -39,5 +39,32 @@ def read_jsonl(folder: Path) -> dict[str, Any]:
     return found
 
 
-WRITES = {"write_jsonl": ("ragas", " ".join(NAMES)), "write_csv": ("ragas", " ".join(NAMES))}
-READS = {"read_jsonl": ("ragas", " ".join(NAMES))}
+def write_turns(folder: Path, rows: list[dict[str, Any]]) -> None:
+    from ragas import EvaluationDataset, MultiTurnSample
+    from ragas.messages import AIMessage, HumanMessage
+
+    said = [one for row in rows for one in (HumanMessage(content=row["query"]), AIMessage(content=row["answer"]))]
+    sample = MultiTurnSample(user_input=said, reference=rows[-1]["expected"])
+    EvaluationDataset(samples=[sample]).to_jsonl(folder / "theirs.jsonl")
+
+
+def read_turns(folder: Path) -> dict[str, Any]:
+    from ragas import EvaluationDataset
+
+    roles, found = {"human": "user", "ai": "assistant"}, {}
+    for path in sorted(folder.glob("*.jsonl")):
+        data = EvaluationDataset.from_jsonl(path)
+        (sample,) = data.samples
+        assert data.is_multi_turn()
+        found[path.stem] = [[roles[one.type], one.content] for one in sample.user_input]
+    return found
+
+
+write_turns_again = read_turns
+
+WRITES = {
+    **dict.fromkeys(("write_jsonl", "write_csv"), ("ragas", " ".join(NAMES))),
+    "write_turns": ("ragas", "said"),
+}
+READS = {"read_jsonl": ("ragas", " ".join(NAMES)), "read_turns": ("ragas-conversations", "said")}
+TURNS = ("read_turns",)
