@@ -210,7 +210,17 @@ _REPLY_TOKENS = {
 }
 
 
-_REPLY_TOKENS_OF_ITEMS = {"relevance-batch": (0, 45), "quotes": (20, 90), "listwise": (60, 8), "rerank": (8, 3)}
+_REPLY_TOKENS_OF_ITEMS = {
+    "relevance-batch": (0, 45),
+    "quotes": (20, 90),
+    "listwise": (60, 8),
+    "rerank": (8, 3),
+    "chain": (10, 95),
+    "turns": (10, 25),
+    "restore": (10, 35),
+    "alone": (10, 25),
+    "same": (10, 12),
+}
 """By label what a reply has in any case, and what of each passage, each golden answer or each agent more."""
 
 
@@ -219,7 +229,7 @@ def reply_tokens(label: str, items: int = 1) -> int:
 
     It is what the first recorded run had, which that of another may not be like (`python -m
     benchmarks.tables.plan_accuracy`); steps of questions from the need are reckoned for ten questions, and those of
-    perturbed questions and of quotes are guesses.
+    perturbed questions, of quotes and of conversations are guesses.
     """
     label = label.split("-repeat-")[0]
     for name in (label, label.split("-")[0]):

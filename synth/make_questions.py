@@ -12,7 +12,7 @@ from ragassay.calls.caller import Caller
 from ragassay.errors import InputError, MissingExtra, NothingCame
 from ragassay.evidence import in_several_places, read_evidence
 from ragassay.experiment.settings import Experiment
-from ragassay.experiment.tables import QuestionsSettings
+from ragassay.experiment.tables import UNDERSPECIFIED, QuestionsSettings
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_json, write_records
 from ragassay.layouts.questions import question_files
@@ -24,6 +24,7 @@ from ragassay.text import one_line, plain
 from .looks.told_apart import check_written, is_told_apart
 from .questions import DEFAULT_PROMPT
 from .questions.choose import choose
+from .questions.conversations import sample_turns, write_conversations
 from .questions.find import RELEVANT, Evidence, Finder
 from .questions.need_writer import write_from_needs
 from .questions.own import ExpertQuestion, read_expert_questions, read_keep, read_test_set, same_text
@@ -144,7 +145,7 @@ def make_questions(
 
     With `questions.style` "need" the test set is chosen out of what was written (`choose`); `embed` then tells
     near-duplicates by meaning, which without it are told by their words alone. Roles written from the corpus are in
-    `roles.jsonl`.
+    `roles.jsonl`. With "conversations" queries are turns, each with what was said before.
     With `questions.quotes` or `golden_answers` the finder's passages are asked about, those of the test set alone.
     `questions.source` says where the test set comes from: "synthetic" has the models write, "own" takes the user's
     `queries.jsonl` as it is, "both" puts these first and the synthetic ones behind them. Exit status 1 where the set is
@@ -232,10 +233,13 @@ class _Looked:
         """
         if self.finder is None:
             return sifted
-        found = self._find(sifted.kept, sections)
+        found = self._find([one for one in sifted.kept if one.metadata.get("move") != UNDERSPECIFIED], sections)
         self.found |= found
         kept, rejected = [], list(sifted.rejected)
         for query in sifted.kept:
+            if query.id not in found:
+                kept.append(query)
+                continue
             fault = found[query.id].fault(str(query.metadata.get("kind", "")))
             if fault is None or query.id in keep:
                 self.kept_anyway += [query.id] if fault else []
@@ -321,18 +325,21 @@ def _make(
     if settings.style == "need":
         written = write_from_needs(Setup.load(workspace, experts), sections, all_sections, caller)
         return _chosen(workspace, written, embed, experts, own, edits, looked, all_sections)
-    prompt = Prompt.load(workspace.prompt_file(settings.prompt, DEFAULT_PROMPT))
-    written = write_from_passages(workspace.experiment, prompt, sections, experts, caller)
+    if talks := settings.style == "conversations":
+        written = write_conversations(Setup.load(workspace, experts), sections, all_sections, caller)
+    else:
+        prompt = Prompt.load(workspace.prompt_file(settings.prompt, DEFAULT_PROMPT))
+        written = write_from_passages(workspace.experiment, prompt, sections, experts, caller)
     sifted = sift(
         written.candidates,
         experts,
         own,
-        per_section=settings.per_section,
+        per_section=None if talks else settings.per_section,
         language=workspace.experiment.corpus.language,
         seed=settings.seed,
     )
     sifted, taken = edits.taken_in(looked.at_written(edits.sifted(sifted), all_sections))
-    sampled = sample_queries(sifted.kept, settings.quota, settings.seed)
+    sampled = (sample_turns if talks else sample_queries)(sifted.kept, settings.quota, settings.seed)
     return _Made(written, sifted, sampled, _rows(written, sifted, sampled, taken), taken)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
+from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragassay.experiment.reading import own_files, own_modules, tables
 from ragassay.experiment.settings import Experiment
@@ -23,7 +24,12 @@ from ragassay.experiment.workspace import StageOutcome, Workspace, read_passages
 from ragassay.layouts.questions import question_files
 from ragassay.progress import counter
 
-from .questions import DEFAULT_PROMPT, GOLDEN_PROMPT, PROMPTS, QUOTES_PROMPT, ROLES_PROMPT, STEPS
+from .questions import CONVERSATION_PROMPTS, DEFAULT_PROMPT, GOLDEN_PROMPT, PROMPTS, QUOTES_PROMPT, ROLES_PROMPT, STEPS
+
+if TYPE_CHECKING:
+    from ragassay.records import Section
+
+    from .questions.slots import Setup
 
 
 def ingest_settings(experiment: Experiment) -> dict[str, Any]:
@@ -65,6 +71,8 @@ def questions_settings(experiment: Experiment) -> dict[str, Any]:
         values |= {"questions.quotes": True} if values.pop("questions.quotes") else {}
     if not experiment.questions.columns:
         del values["questions.columns"]
+    if experiment.questions.style != "conversations":
+        del values["questions.turns"], values["questions.moves"]
     return values | {"corpus.language": experiment.corpus.language}
 
 
@@ -133,7 +141,7 @@ def _tables_of_questions(workspace: Workspace) -> list[Path]:
 
 
 def _writes_roles(experiment: Experiment) -> bool:
-    return chooses(experiment) and experiment.questions.roles == "corpus"
+    return experiment.questions.source != "own" and experiment.questions.roles == "corpus"
 
 
 def questions_prompts(workspace: Workspace) -> list[Path]:
@@ -144,6 +152,10 @@ def questions_prompts(workspace: Workspace) -> list[Path]:
         own = (getattr(settings, f"{step}_prompt") for step in STEPS)
         roles = [ROLES_PROMPT] if _writes_roles(workspace.experiment) else []
         return [*(PROMPTS / f"{step}.md" for step in STEPS), *roles, *quotes, *own_files(workspace, *own)]
+    if settings.style == "conversations":
+        roles = [ROLES_PROMPT] if _writes_roles(workspace.experiment) else []
+        ours = [*CONVERSATION_PROMPTS.values(), PROMPTS / "blind.md"]
+        return [*ours, *roles, *quotes, *own_files(workspace, settings.blind_prompt)]
     golden = [GOLDEN_PROMPT] if settings.golden_answers else []
     return [DEFAULT_PROMPT, *golden, *quotes, *own_files(workspace, settings.prompt)]
 
@@ -214,6 +226,8 @@ def _later_steps(workspace: Workspace) -> list[Load]:
     sections = read_records(workspace.sections, Section)
     setup = Setup.load(workspace, read_expert_questions(workspace.expert_questions, needed=settings.few_shot > 0))
     drawn = sample_sections(sections, settings.sections, settings.seed)
+    if settings.style == "conversations":
+        return _steps_of_conversations(setup, drawn)
     loads = []
     for one in assignments_of(setup, drawn, Sections(sections)):
         if settings.roles == "corpus":
@@ -228,6 +242,28 @@ def _later_steps(workspace: Workspace) -> list[Load]:
         shown = filled_tokens(setup.prompts["evidence"]) + text + len(one.slots) * QUESTION_TOKENS
         if not looks_in_corpus(workspace.experiment):
             loads.append(foreseen_load("evidence", one.model, 1 + near, shown))
+    return loads
+
+
+def _steps_of_conversations(setup: Setup, drawn: Sequence[Section]) -> list[Load]:
+    """What is asked once the chains are there: blind questions, turns, and what readers make of them."""
+    from ragassay.prompts import Prompt
+
+    from .questions.conversations import LEANS, TOGETHER, conversations
+
+    talks = conversations(setup.experiment.questions, drawn, setup.roles)
+    tokens = {step: filled_tokens(Prompt.load(path)) for step, path in CONVERSATION_PROMPTS.items()}
+    blind, reader = filled_tokens(setup.prompts["blind"]), setup.experiment.judge.models[0]
+    loads, n, alone = [], 0, 0
+    for one in talks:
+        later = len(one.slots) - 1
+        n, alone = n + later, alone + sum(getattr(slot, "move", "") in LEANS for slot in one.slots)
+        loads.append(foreseen_load("blind", one.model, 1, blind + len(one.slots) * QUESTION_TOKENS))
+        if later:
+            loads.append(foreseen_load("turns", one.model, 1, tokens["turns"] + 3 * later * QUESTION_TOKENS, later))
+    for step, turns, shown in (("restore", n, 6), ("alone", alone, 1), ("same", n + alone, 2)):
+        size = tokens["same" if step == "same" else "restore"] + shown * TOGETHER * QUESTION_TOKENS
+        loads += [foreseen_load(step, reader, ceil(turns / TOGETHER), size, TOGETHER)] if turns else []
     return loads
 
 

@@ -69,7 +69,7 @@ def _questions_foreseen(workspace: Workspace) -> list[Load]:
         return loads
     asked = n_own = len(_own_queries(workspace))
     if settings.source != "own":
-        asked += settings.sections * settings.per_section * len(settings.quota)
+        asked += settings.n_asked
     return [*loads, *of_pools(workspace, asked), *of_quotes(workspace, n_own)]
 
 

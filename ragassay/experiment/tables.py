@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from ..text import did_you_mean
 from .mirror import is_server, tells
@@ -266,6 +266,26 @@ KINDS = {
 }
 """Kinds of questions, and the share of each unless `kinds` says otherwise."""
 
+OPENING, UNDERSPECIFIED = "opening", "underspecified"
+"""The move of a conversation's first turn, and of one that leaves open what it asks for."""
+
+MOVES = {
+    "follow-up": 0.15,
+    "pronoun": 0.2,
+    "ellipsis": 0.05,
+    "clarification": 0.14,
+    "correction": 0.02,
+    "switch": 0.05,
+    "stands-alone": 0.07,
+    "unanswerable": 0.17,
+    UNDERSPECIFIED: 0.15,
+}
+"""Moves of the turns of a conversation behind the first, and the share of each unless `moves` says otherwise.
+
+The shares of clarification, unanswerable and underspecified are those of people's turns in MTRAG-UN (Rosenthal et al.
+2026), domain Govt; how the rest is divided follows what stands in them (`benchmarks.retrieval.conversations`).
+"""
+
 
 Column = Literal["question", "answer", "id", "role"]
 """What a column of a table of questions may be."""
@@ -279,11 +299,13 @@ class QuestionsSettings(Table):
     roles: who asks, or "corpus" where a model is to say it. evidence: where it is looked for, in a written question's
     own section by its writer, or in all passages, those of any question, by the judge of [judge]; pool_depth: how many
     of these each ranker gives; quotes: whether the words that answer are then asked for.
+
+    turns: of a conversation, fewest and most; moves: shares of their moves, but for the first.
     """
 
     source: Literal["synthetic", "own", "both"] = "synthetic"
     columns: dict[Column, Annotated[str, Field(min_length=1)]] = Field({})
-    style: Literal["need", "passage"] = "need"
+    style: Literal["need", "passage", "conversations"] = "need"
     sections: int = Field(24, ge=1)
     per_section: int = Field(10, ge=1, le=50)
     few_shot: int = Field(3, ge=0)
@@ -291,6 +313,8 @@ class QuestionsSettings(Table):
     quota: dict[ModelName, Annotated[int, Field(ge=1)]] = Field({})
     blind: float = Field(0.5, ge=0, le=1)
     kinds: dict[str, Annotated[float, Field(ge=0, le=1)]] = KINDS
+    turns: tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(le=20)]] = (3, 8)
+    moves: dict[str, Annotated[float, Field(ge=0, le=1)]] = MOVES
     roles: tuple[Annotated[str, Field(min_length=1)], ...] | Literal["corpus"] = ()
     golden_answers: bool = False
     keep: Annotated[str, Field(min_length=1)] | None = None
@@ -308,13 +332,26 @@ class QuestionsSettings(Table):
         """Whether models write from needs, so that the test set is chosen out of many questions."""
         return self.style == "need" and self.source != "own"
 
-    @field_validator("kinds")
+    @property
+    def n_asked(self) -> int:
+        """How many questions are asked for of all models, about."""
+        each = round(sum(self.turns) / 2) if self.style == "conversations" else self.per_section
+        return self.sections * each * len(self.quota)
+
+    @field_validator("turns")
     @classmethod
-    def _shares_of_known_kinds(cls, value: dict[str, float]) -> dict[str, float]:
-        if unknown := sorted(set(value) - set(KINDS)):
-            raise ValueError(
-                f"there is no kind '{unknown[0]}'; {did_you_mean(unknown[0], KINDS)}there are {', '.join(KINDS)}"
-            )
+    def _fewest_first(cls, value: tuple[int, int]) -> tuple[int, int]:
+        if value[0] > value[1]:
+            raise ValueError(f"are the fewest and the most, as in [3, 8], and {value[0]} is more than {value[1]}")
+        return value
+
+    @field_validator("kinds", "moves")
+    @classmethod
+    def _shares_of_known_kinds(cls, value: dict[str, float], info: ValidationInfo) -> dict[str, float]:
+        known = KINDS if info.field_name == "kinds" else MOVES
+        if unknown := sorted(set(value) - set(known)):
+            what = f"there is no {str(info.field_name)[:-1]} '{unknown[0]}'"
+            raise ValueError(f"{what}; {did_you_mean(unknown[0], known)}there are {', '.join(known)}")
         if abs(sum(value.values()) - 1) > 0.001:
             raise ValueError(f"the shares must add up to 1, and add up to {sum(value.values()):.4g}")
         return value
@@ -329,8 +366,16 @@ class QuestionsSettings(Table):
 
     @model_validator(mode="after")
     def _prompts_of_its_style(self) -> QuestionsSettings:
-        if self.style == "need" and self.prompt:
+        if self.style != "passage" and self.prompt:
             raise ValueError('prompt goes with style = "passage"; with style = "need" there is need_prompt')
+        if self.style == "conversations":
+            for name in ("per_section", "kinds", "blind", "keep", "golden_answers", "need_prompt", "linked_prompt"):
+                if name in self.model_fields_set:
+                    raise ValueError(f'{name} goes with style = "need"; conversations have turns and moves')
+            if self.evidence != "corpus":
+                raise ValueError('style = "conversations" goes with evidence = "corpus"')
+        elif told := self.model_fields_set & {"turns", "moves"}:
+            raise ValueError(f'{min(told)} goes with style = "conversations"')
         if self.quotes and self.evidence != "corpus":
             raise ValueError('quotes goes with evidence = "corpus"; with "section" evidence has the writer\'s quotes')
         if self.style == "passage" and self.roles == "corpus":

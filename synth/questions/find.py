@@ -78,12 +78,14 @@ class Finder:
     def find(self, queries: Sequence[Query], sections: Sequence[Section]) -> tuple[list[Found], dict[str, Evidence]]:
         """(the lines of `found.jsonl`, query id to its evidence); sections: those of the corpus.
 
-        A query made from sections has the best of their passages in its pool. Raises what the two lent raise.
+        A query made from sections has the best of their passages in its pool; a turn is looked for by the question that
+        stands alone, where there is one. Raises what the two lent raise.
         """
         if not queries:
             return [], {}
         known, own = self._by_id, self._own(queries, sections)
-        pools = self.pool(self.passages, [query.text for query in queries], own)
+        texts = [getattr(query.text, "stand_alone", None) or query.text for query in queries]
+        pools = self.pool(self.passages, texts, own)
         given = [(query, [known[id] for id, _ in pool]) for query, pool in zip(queries, pools, strict=True)]
         rows, judged = self.grade(given)
         by_query = {query.id: dict(pool) for query, pool in zip(queries, pools, strict=True)}

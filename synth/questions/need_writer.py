@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Literal
+from typing import Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -31,6 +31,7 @@ from .slots import (
     Delivered,
     Draft,
     Setup,
+    Slot,
     Written,
     ask,
     ask_roles,
@@ -75,11 +76,28 @@ def request_needs(setup: Setup, assignment: Assignment) -> Asked:
 
 
 def read_needs(assignment: Assignment, reply: Reply, beyond: int) -> Iterator[Draft]:
-    """A draft for each item of a reply, in its order; what no slot asked for has a fault and a position from `beyond`.
-
-    The first item with a number takes its slot.
-    """
+    """A draft for each item of a reply, in its order."""
     items = reply.value.needs if isinstance(reply.value, Needs) else []
+    for position, slot, item, fault in numbered(assignment, items, beyond):
+        need, question = item.need.strip(), item.question.strip()
+        fault = fault or (None if need else "no need")
+        yield Draft(assignment.model, assignment.sections, position, slot, need, question, fault=fault)
+
+
+class _Numbered(Protocol):
+    number: int
+
+
+N = TypeVar("N", bound=_Numbered)
+
+
+def numbered(
+    assignment: Assignment, items: Sequence[N], beyond: int
+) -> Iterator[tuple[int, Slot | None, N, str | None]]:
+    """(position, slot, item, what is wrong with its number) of each item of a reply, in its order.
+
+    The first item with a number takes its slot; what no slot asked for has a position from `beyond`.
+    """
     seen = Counter[int]()
     for place, item in enumerate(items):
         seen[item.number] += 1
@@ -91,15 +109,7 @@ def read_needs(assignment: Assignment, reply: Reply, beyond: int) -> Iterator[Dr
             fault = f"the writer gave number {item.number} twice in one reply; the first counts"
         else:
             slot = assignment.slots[item.number - 1]
-        yield Draft(
-            assignment.model,
-            assignment.sections,
-            slot.position if slot else beyond + place,
-            slot,
-            item.need.strip(),
-            item.question.strip(),
-            fault=fault or (None if item.need.strip() else "no need"),
-        )
+        yield slot.position if slot else beyond + place, slot, item, fault
 
 
 class NeedQuestion(BaseModel):

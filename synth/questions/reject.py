@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragassay.files import digest_bytes
-from ragassay.records import Query, Rejected, Section
+from ragassay.records import Query, Rejected, Section, Turn
 
 from .own import ExpertQuestion
 from .stand_alone import leans_on
@@ -276,7 +276,8 @@ class Candidate:
     """A question as a model wrote it about a section; `position` counts from 0 within the reply.
 
     answer: its golden answer, empty where none was asked for. fault: why it is rejected whatever it says. statement:
-    whether it may be without the form of a question. details: what else the pool says of it.
+    whether it may be without the form of a question. details: what else the pool says of it. history: what was said
+    before it in its conversation.
     """
 
     text: str
@@ -287,6 +288,14 @@ class Candidate:
     fault: str | None = None
     statement: bool = False
     details: Mapping[str, Any] = field(default_factory=dict)
+    history: tuple[Turn, ...] = ()
+
+    @property
+    def compared(self) -> str:
+        """What is held against other questions: of a turn the question that stands alone, "" where there is none."""
+        if "conversation" not in self.details:
+            return clean(self.text)
+        return clean(str(self.details.get("stand_alone", "")))
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -313,10 +322,11 @@ def clean(text: str) -> str:
     return text
 
 
-def fault_of(text: str, *, statement: bool = False) -> str | None:
+def fault_of(text: str, *, statement: bool = False, turn: bool = False) -> str | None:
     """Why a cleaned question, looked at alone, cannot be a query; None where it can.
 
-    statement: whether it may be without the form of a question, as some people's are.
+    statement: whether it may be without the form of a question, as some people's are. turn: whether something was said
+    before, so that it may be of any length and form, and lean on that.
     """
     if fault := fault_in_writing(text):
         return fault
@@ -326,6 +336,8 @@ def fault_of(text: str, *, statement: bool = False) -> str | None:
         return "words between a model and its user, not a question"
     if _CODE.search(text):
         return "code or data, not a question"
+    if turn:
+        return None
     if length_words(text) < FEWEST_WORDS:
         return f"too short: fewer than {FEWEST_WORDS} words"
     if not statement and not asks(text):
@@ -362,7 +374,8 @@ def sift(
     Near-duplicates are found in an order drawn by the seed, in which no model comes before the others; it does not
     depend on which candidates there are, so that one reply more changes nothing among the rest but what it duplicates.
     Kept ones have unique ids, also unlike those of the user's `own` queries, whose near-duplicates are rejected too:
-    `q-` and the first ten digits of the text's SHA-256, more where that is taken.
+    `q-` and the first ten digits of the text's SHA-256 (a turn's with its conversation), more where that is taken. A
+    turn is held against others by the question that stands alone.
     """
     places = {id(candidate): index for index, candidate in enumerate(candidates)}
     known, pool = Asked(language, meanings), Asked(language, meanings)
@@ -377,16 +390,19 @@ def sift(
         text = clean(candidate.text)
         extra = per_section is not None and candidate.position >= per_section
         reason = candidate.fault or (f"more than {per_section} questions in one reply" if extra else None)
-        reason = reason or fault_of(text, statement=candidate.statement)
-        reason = reason or known.repeated(text)
-        if reason is None and (earlier := pool.repeated(text)):
+        compared = candidate.compared
+        reason = reason or fault_of(text, statement=candidate.statement, turn=bool(candidate.history))
+        reason = reason or (known.repeated(compared) if compared else None)
+        if reason is None and compared and (earlier := pool.repeated(compared)):
             reason = f"near-duplicate of {earlier}"
         if reason is None:
-            digest = digest_bytes(text.encode())
+            talk = str(candidate.details["conversation"]) if candidate.history else ""
+            digest = digest_bytes(f"{talk}{text}".encode())
             name = next(name for length in range(10, 65) if (name := f"q-{digest[:length]}") not in taken)
-            query = Query(id=name, text=text, metadata=candidate.metadata)
+            query = Query(id=name, text=text, metadata=candidate.metadata, history=candidate.history)
             taken.add(query.id)
-            pool.add(query.id, text)
+            if compared:
+                pool.add(query.id, compared)
             kept[places[id(candidate)]] = query
         else:
             rejected[places[id(candidate)]] = Rejected(
@@ -399,7 +415,7 @@ def compared_texts(
     candidates: Sequence[Candidate], experts: Sequence[ExpertQuestion], own: Sequence[Query]
 ) -> list[str]:
     """Every text that `sift` may hold against another."""
-    written = [clean(candidate.text) for candidate in candidates if candidate.fault is None]
+    written = [candidate.compared for candidate in candidates if candidate.fault is None]
     return [text for text in (*written, *(one.text for one in experts), *(one.text for one in own)) if text]
 
 

@@ -159,8 +159,8 @@ def _of_model(
     rng = random.Random(f"{settings.seed}:slots:{model}")
     places = [(section.id, position) for section in sections for position in range(settings.per_section)]
     kinds = _kinds(settings.kinds, places, links, rng)
-    blind = _dealt([True, False], [settings.blind, 1 - settings.blind], len(places), rng)
-    cast = _dealt(roles, [1.0] * len(roles), len(places), rng) if roles else [""] * len(places)
+    blind = dealt([True, False], [settings.blind, 1 - settings.blind], len(places), rng)
+    cast = dealt(roles, [1.0] * len(roles), len(places), rng) if roles else [""] * len(places)
     drawn = zip(places, kinds, cast, blind, strict=True)
     slots = {place: Slot(place[1], kind, role, is_blind) for place, kind, role, is_blind in drawn}
     found = []
@@ -184,11 +184,11 @@ def _kinds(
         problem = f"questions.kinds has {LINKED} alone, and not every section has another one that it is linked with"
         raise InputError(problem, remedy="add documents, or give shares to other kinds")
     linked = set(rng.sample(able, min(n_linked, len(able))))
-    rest = _dealt(list(others), list(others.values()), len(places) - len(linked), rng) if others else []
+    rest = dealt(list(others), list(others.values()), len(places) - len(linked), rng) if others else []
     return [LINKED if number in linked else rest.pop() for number in range(len(places))]
 
 
-def _dealt(values: Sequence[T], weights: Sequence[float], n: int, rng: random.Random) -> list[T]:
+def dealt(values: Sequence[T], weights: Sequence[float], n: int, rng: random.Random) -> list[T]:
     """`n` of the values by their weights, in an order drawn."""
     hand = [value for value, count in zip(values, shares(weights, n), strict=True) for _ in range(count)]
     rng.shuffle(hand)

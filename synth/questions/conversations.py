@@ -1,0 +1,445 @@
+"""Conversations: what one person wants to know in turn, the words of each turn, and whether a reader restores the need.
+
+The needs come in a chain from one section, each by a move from the one before. A need's question that stands alone is
+written blind; the turn is written by somebody who sees the conversation. A turn is kept where another reader restores
+its need from history and turn, and, for a move that leans on what was said, does not from the turn alone. History is
+fixed: turns as written, answers of the needs' writer.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ragassay.calls.caller import Caller
+from ragassay.experiment.tables import OPENING, UNDERSPECIFIED, QuestionsSettings
+from ragassay.files import digest_bytes
+from ragassay.models.requests import Reply, Request
+from ragassay.prompts import Prompt
+from ragassay.records import Asked as Question
+from ragassay.records import Query, Section, Turn
+
+from . import CONVERSATION_PROMPTS
+from .need_writer import ask_blind, faulted, numbered
+from .quotas import sample_queries
+from .reject import Candidate, asks, clean
+from .slots import (
+    UNANSWERABLE,
+    Asked,
+    Assignment,
+    Calls,
+    Delivered,
+    Draft,
+    Setup,
+    Slot,
+    Written,
+    ask,
+    ask_roles,
+    at_most,
+    dealt,
+    told_of,
+)
+
+T = TypeVar("T")
+
+LEANS = frozenset({"pronoun", "ellipsis", "clarification", "correction"})
+"""The moves by which a turn leans on what was said, so that it must not be understood alone."""
+TOGETHER = 10
+"""Turns of so many conversations are read in one request, never two of the same."""
+
+NO_BEGINNING = "its conversation has no beginning"
+NOT_WRITTEN = "no turn was written for its need"
+UNREAD = "nobody read it again"
+NOT_RESTORED = "a reader of the conversation does not restore its need"
+ALONE = "its need is restored without the conversation"
+SPECIFIED = "a reader of the conversation restores what it leaves open"
+"""How the reasons begin for which a turn is rejected in these steps."""
+
+
+@dataclass(frozen=True)
+class TurnSlot(Slot):
+    """A turn to be written. position: from 0, within its conversation."""
+
+    move: str = OPENING
+
+
+class ChainNeed(BaseModel):
+    """What a person wants to know at one point of a conversation, and what they are told."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    number: int = Field(description="The number of the list that this is for.")
+    need: str = Field(description="What the person wants to know or to get done, in one sentence that stands alone.")
+    answer: str = Field(description="What a careful colleague replies from the text alone, in at most 60 words.")
+
+
+class Chain(BaseModel):
+    """The needs of one conversation, in their order."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    needs: list[ChainNeed]
+
+
+class TurnText(BaseModel):
+    """What the person says for the need of that number."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    number: int = Field(description="The number of the need.")
+    text: str = Field(description="What the person says.")
+
+
+class TurnTexts(BaseModel):
+    """The turns of one conversation."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    turns: list[TurnText]
+
+
+class Restored(BaseModel):
+    """What the person of that number wants to know."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    number: int = Field(description="The number of what was said.")
+    question: str = Field(description="One question that stands alone; empty where it cannot be told.")
+
+
+class AllRestored(BaseModel):
+    """What each person wants to know."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    questions: list[Restored]
+
+
+class Same(BaseModel):
+    """Whether question and need of that number are the same."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    number: int = Field(description="The number of the need and its question.")
+    same: bool = Field(description="Whether the question asks for what the need is.")
+
+
+class AllSame(BaseModel):
+    """The same of each."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    pairs: list[Same]
+
+
+@dataclass(frozen=True)
+class Said:
+    """A turn of a conversation. number: from 1, of those that were said; 0 where it was not."""
+
+    draft: Draft
+    text: str = ""
+    number: int = 0
+    history: tuple[Turn, ...] = ()
+
+    @property
+    def move(self) -> str:
+        """By which it follows on what was said; "" where nobody asked for it."""
+        return self.draft.slot.move if isinstance(self.draft.slot, TurnSlot) else ""
+
+    @property
+    def question(self) -> Question:
+        """Its text with what was said before."""
+        return Question(clean(self.text), self.history)
+
+    def fails(self, fault: str) -> Said:
+        """The same with why it goes no further."""
+        return replace(self, draft=replace(self.draft, fault=fault))
+
+    def candidate(self, *, statements: bool) -> Candidate:
+        """What is sifted."""
+        draft = self.draft
+        made = draft.candidate(statements=statements)
+        details = dict(made.details)
+        if isinstance(draft.slot, TurnSlot):
+            details |= {"conversation": conversation_of(draft), "turn": self.number, "move": draft.slot.move}
+            details |= {"stand_alone": clean(draft.question)} if draft.question else {}
+        details.pop("blind", None)
+        answer = "" if draft.kind == UNANSWERABLE else draft.answer
+        return replace(made, text=self.text or made.text, answer=answer, history=self.history, details=details)
+
+
+def conversation_of(draft: Draft) -> str:
+    """The id of its conversation: one model has one about one section."""
+    return f"c-{digest_bytes(f'{draft.model}:{draft.sections[0].id}'.encode())[:10]}"
+
+
+def write_conversations(
+    setup: Setup, sections: Sequence[Section], all_sections: Sequence[Section], caller: Caller
+) -> Written:
+    """Every turn that the models of the quota write about the sections, or why it is none; the judge reads them again.
+
+    Evidence is found for them as for every question.
+    """
+    calls: list[tuple[Asked, Reply]] = []
+    setup, roles = ask_roles(setup, all_sections, caller, calls)
+    prompts = {name: Prompt.load(path) for name, path in CONVERSATION_PROMPTS.items()}
+    steps = _Steps(setup, prompts, caller, calls)
+    drafts, delivered = steps.needs(conversations(setup.experiment.questions, sections, setup.roles))
+    drafts = ask_blind(setup, drafts, caller, calls)
+    statements = any(not asks(expert.text) for expert in setup.experts)
+    drafts = [_faulted(draft, statements=statements) for draft in drafts]
+    said = steps.read_again(steps.turns(drafts))
+    models = dict.fromkeys([*setup.experiment.questions.quota, steps.reader])
+    replies = {model: [reply for asked, reply in calls if asked.model == model] for model in models}
+    return Written(
+        [one.candidate(statements=statements) for one in said],
+        delivered,
+        [Calls(model, len(own), tuple(r.error for r in own if r.error is not None)) for model, own in replies.items()],
+        told_of(roles),
+        roles,
+    )
+
+
+def conversations(settings: QuestionsSettings, sections: Sequence[Section], roles: Sequence[str]) -> list[Assignment]:
+    """One for each model and section: of how many turns, by which moves, and who asks.
+
+    Lengths are drawn evenly from `turns`; moves and roles have their shares over all turns and conversations of a
+    model, to the nearest. The first turn, and no other, is an opening.
+    """
+    found = []
+    for model in settings.quota:
+        rng = random.Random(f"{settings.seed}:conversations:{model}")
+        low, high = settings.turns
+        lengths = dealt(range(low, high + 1), [1.0] * (high - low + 1), len(sections), rng)
+        moves = dealt(list(settings.moves), list(settings.moves.values()), sum(lengths) - len(sections), rng)
+        cast = dealt(roles, [1.0] * len(roles), len(sections), rng) if roles else [""] * len(sections)
+        for section, n, role in zip(sections, lengths, cast, strict=True):
+            own = [OPENING, *(moves.pop() for _ in range(n - 1))]
+            slots = tuple(_slot(position, move, role) for position, move in enumerate(own))
+            found.append(Assignment(model, (section,), slots))
+    return found
+
+
+def _slot(position: int, move: str, role: str) -> TurnSlot:
+    """What an underspecified turn leaves open nobody can ask in full, so no question is written for it alone."""
+    open_ended = move in (UNANSWERABLE, UNDERSPECIFIED)
+    return TurnSlot(position, UNANSWERABLE if open_ended else "fact", role, move != UNDERSPECIFIED, move)
+
+
+def _faulted(draft: Draft, *, statements: bool) -> Draft:
+    return faulted(draft, statements=statements) if draft.slot is None or draft.slot.blind else draft
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """What is asked, step by step. calls: gets what was asked with its reply."""
+
+    setup: Setup
+    prompts: Mapping[str, Prompt]
+    caller: Caller
+    calls: list[tuple[Asked, Reply]]
+
+    @property
+    def reader(self) -> str:
+        """The judge, who wrote none of it."""
+        return self.setup.experiment.judge.models[0]
+
+    def needs(self, given: Sequence[Assignment]) -> tuple[list[Draft], list[Delivered]]:
+        """A draft for each need that came, and what each reply delivered."""
+        drafts: list[Draft] = []
+        delivered: list[Delivered] = []
+        most = self.setup.experiment.questions.turns[1]
+        for one, reply in zip(given, self._ask([self._chain(one) for one in given]), strict=True):
+            items = reply.value.needs if isinstance(reply.value, Chain) else None
+            for position, slot, item, fault in numbered(one, items or [], beyond=most):
+                need, answer = item.need.strip(), item.answer.strip()
+                fault = fault or (None if need else "no need") or (None if answer else "no answer")
+                drafts.append(Draft(one.model, one.sections, position, slot, need, "", fault, answer=answer))
+            n = None if items is None else len(items)
+            delivered.append(Delivered(one.model, one.sections[0].doc, len(one.slots), n))
+        return drafts, delivered
+
+    def turns(self, drafts: Sequence[Draft]) -> list[Said]:
+        """What is said for each draft, in the order of the conversations."""
+        talks = [list(own) for _, own in groupby(drafts, key=lambda draft: (draft.model, draft.sections))]
+        goes_on = [[draft for draft in talk if draft.fault is None] for talk in talks]
+        goes_on = [own if own and own[0].position == 0 else [] for own in map(_in_order, goes_on)]
+        asked = [self._turns(own) for own in goes_on if own[1:]]
+        replies = iter(self._ask(asked))
+        found: list[Said] = []
+        for talk, own in zip(talks, goes_on, strict=True):
+            reply = next(replies) if own[1:] else Reply()
+            found += _said(talk, own, reply)
+        return found
+
+    def read_again(self, said: Sequence[Said]) -> list[Said]:
+        """Each turn but the first as it is if a reader restores what it is to, with the fault if not."""
+        asked = [number for number, one in enumerate(said) if one.number > 1]
+        alone = [number for number in asked if said[number].move in LEANS]
+        whole, bare = self._restored(said, asked, alone)
+        same = self._same(said, "same", whole)
+        same_alone = self._same(said, "same-alone", bare)
+        found = list(said)
+        for number in asked:
+            without = same_alone.get(number) if number in alone else False
+            if fault := _fault(said[number].move, same.get(number), without):
+                found[number] = said[number].fails(fault)
+        return found
+
+    def _restored(
+        self, said: Sequence[Said], whole: Sequence[int], alone: Sequence[int]
+    ) -> tuple[dict[int, str], dict[int, str]]:
+        """Number of a turn to the question that a reader makes of it, with what was said before and without."""
+        rows = [(True, group) for group in _apart(said, whole)] + [(False, group) for group in _apart(said, alone)]
+        replies = self._ask([self._restore(said, group, history) for history, group in rows])
+        found: dict[bool, dict[int, str]] = {True: {}, False: {}}
+        for (history, group), reply in zip(rows, replies, strict=True):
+            items = reply.value.questions if isinstance(reply.value, AllRestored) else []
+            found[history] |= _by_number(group, ((item.number, item.question.strip()) for item in items))
+        return found[True], found[False]
+
+    def _same(self, said: Sequence[Said], step: str, texts: Mapping[int, str]) -> dict[int, bool]:
+        """Number of a turn to whether its need is what such a question asks for; where a reader cannot tell, it is not.
+
+        Of one that leaves something open, whether a reader can tell what it asks for.
+        """
+        found = {at: bool(text) for at, text in texts.items() if not text or said[at].move == UNDERSPECIFIED}
+        open_ones = [at for at in texts if at not in found]
+        groups = [open_ones[start : start + TOGETHER] for start in range(0, len(open_ones), TOGETHER)]
+        asked = []
+        for group in groups:
+            items = [
+                {"number": number, "need": said[at].draft.need, "question": texts[at]}
+                for number, at in enumerate(group, 1)
+            ]
+            messages = self.prompts["same"].render({"items": items})
+            schema = at_most(len(items), AllSame, Same)
+            asked.append(Asked(step, self.reader, Request(messages, schema, items=len(items))))
+        for group, reply in zip(groups, self._ask(asked), strict=True):
+            items_said = reply.value.pairs if isinstance(reply.value, AllSame) else []
+            found |= _by_number(group, ((item.number, item.same) for item in items_said))
+        return found
+
+    def _chain(self, one: Assignment) -> Asked:
+        slots = [slot for slot in one.slots if isinstance(slot, TurnSlot)]
+        items = [{"number": number, "move": slot.move} for number, slot in enumerate(slots, 1)]
+        values = {"section": one.sections[0], "items": items, "moves": _moves(slots), "role": slots[0].role}
+        messages = self.prompts["chain"].render(values | {"language": self.setup.experiment.corpus.language})
+        schema = at_most(len(items), Chain, ChainNeed)
+        return Asked("chain", one.model, Request(messages, schema, items=len(items)))
+
+    def _turns(self, own: Sequence[Draft]) -> Asked:
+        first, rest = own[0], own[1:]
+        slots = [draft.slot for draft in rest if isinstance(draft.slot, TurnSlot)]
+        items = [
+            {"need": draft.need, "answer": draft.answer, "told": {"number": str(number), "move": slot.move}}
+            for number, (draft, slot) in enumerate(zip(rest, slots, strict=True), 2)
+        ]
+        place = first.sections[0].id
+        values = self.setup.values("turns", first.model, place, slots)
+        values |= {"items": items, "opening": first, "moves": _moves(slots), "role": slots[0].role}
+        messages = self.prompts["turns"].render(values)
+        schema = at_most(len(items), TurnTexts, TurnText)
+        return Asked("turns", first.model, Request(messages, schema, items=len(items)))
+
+    def _restore(self, said: Sequence[Said], group: Sequence[int], with_history: bool) -> Asked:
+        texts = [said[at].question if with_history else str(said[at].question) for at in group]
+        items = [{"number": number, "text": text} for number, text in enumerate(texts, 1)]
+        values = {"items": items, "with_history": with_history, "language": self.setup.experiment.corpus.language}
+        schema = at_most(len(items), AllRestored, Restored)
+        step = f"{'restore' if with_history else 'alone'}-{said[group[0]].number}"
+        return Asked(step, self.reader, Request(self.prompts["restore"].render(values), schema, items=len(items)))
+
+    def _ask(self, asked: Sequence[Asked]) -> list[Reply]:
+        replies = ask(self.caller, asked, list(dict.fromkeys(one.model for one in asked)))
+        self.calls.extend(zip(asked, replies, strict=True))
+        return replies
+
+
+def _in_order(drafts: Iterable[Draft]) -> list[Draft]:
+    return sorted(drafts, key=lambda draft: draft.position)
+
+
+def _moves(slots: Iterable[TurnSlot]) -> list[str]:
+    return list(dict.fromkeys(slot.move for slot in slots))
+
+
+def _said(talk: Sequence[Draft], own: Sequence[Draft], reply: Reply) -> list[Said]:
+    """The drafts of one conversation as turns. own: those that go on, in their order; none without a beginning."""
+    items = reply.value.turns if isinstance(reply.value, TurnTexts) else []
+    written = {item.number: item.text.strip() for item in reversed(items)}
+    texts = {id(draft): written.get(number, "") for number, draft in enumerate(own[1:], 2)}
+    if own:
+        texts[id(own[0])] = own[0].question
+    found: dict[int, Said] = {}
+    history: tuple[Turn, ...] = ()
+    for draft in own:
+        text = texts[id(draft)]
+        if not clean(text):
+            told = f"{NOT_WRITTEN}: {reply.error}" if reply.error else NOT_WRITTEN
+            found[id(draft)] = Said(draft).fails(told)
+            continue
+        found[id(draft)] = Said(draft, text, 1 + len(history) // 2, history)
+        question = Turn(role="user", text=clean(text), by="model")
+        history = (*history, question, Turn(role="assistant", text=draft.answer, by="reference"))
+    lost = [draft for draft in talk if id(draft) not in found]
+    found |= {id(draft): Said(draft) if draft.fault else Said(draft).fails(NO_BEGINNING) for draft in lost}
+    return [found[id(draft)] for draft in talk]
+
+
+def _apart(said: Sequence[Said], numbers: Sequence[int]) -> list[list[int]]:
+    """Turns to read in one request: of as many conversations, all at the same place of theirs.
+
+    What is said at one place tells what was asked at the place before, so places are never in one request, nor, since
+    each has a label of its own, in one request file.
+    """
+    ordered = sorted(numbers, key=lambda at: said[at].number)
+    places = [list(own) for _, own in groupby(ordered, key=lambda at: said[at].number)]
+    return [own[start : start + TOGETHER] for own in places for start in range(0, len(own), TOGETHER)]
+
+
+def _by_number(group: Sequence[int], items: Iterable[tuple[int, T]]) -> dict[int, T]:
+    """Of what a reply says of its numbers, the first of each that was asked for."""
+    found: dict[int, T] = {}
+    for number, value in items:
+        if 1 <= number <= len(group):
+            found.setdefault(group[number - 1], value)
+    return found
+
+
+def _fault(move: str, whole: bool | None, alone: bool | None) -> str | None:
+    """Why a turn of that move is not kept. whole, alone: whether the need was restored; None where nobody told."""
+    if whole is None or alone is None:
+        return UNREAD
+    if move == UNDERSPECIFIED:
+        return SPECIFIED if whole else None
+    if not whole:
+        return NOT_RESTORED
+    return ALONE if move in LEANS and alone else None
+
+
+def sample_turns(pool: Sequence[Query], quota: Mapping[str, int], seed: int) -> list[Query]:
+    """`quota[model]` turns of each model, or as many as the pool has: whole conversations, the last without its end.
+
+    Conversations come in the order in which `sample_queries` draws their first turns.
+    """
+    talks: dict[str, list[Query]] = {}
+    for query in pool:
+        talks.setdefault(str(query.metadata["conversation"]), []).append(query)
+    own = {id: sorted(talk, key=lambda query: int(query.metadata["turn"])) for id, talk in talks.items()}
+    left, found = dict(quota), []
+    for first in sample_queries([_of_no_kind(talk[0]) for talk in own.values()], quota, seed):
+        model = first.metadata["model"]
+        taken = own[str(first.metadata["conversation"])][: left[model]]
+        left[model] -= len(taken)
+        found += taken
+    return found
+
+
+def _of_no_kind(query: Query) -> Query:
+    return query.model_copy(update={"metadata": {k: v for k, v in query.metadata.items() if k != "kind"}})
