@@ -13,7 +13,7 @@ from typing import Any
 
 from ragassay.errors import LEFT_OUT
 from ragassay.experiment.settings import Experiment
-from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.experiment.workspace import StageOutcome, Workspace, settings_of
 from ragassay.files import read_records, write_json
 from ragassay.records import Assessment
 
@@ -230,6 +230,7 @@ def _results_of(
             basis.evaluated.scales | steps.scales,
             _right(basis),
             basis.draws,
+            {one.name: settings_of(one.variant, experiment) for one in experiment.table_agents() if one.variant},
         ),
         stepwise=basis.in_order(steps.figures(basis.draws)),
         sources=written_and_real(

@@ -532,9 +532,8 @@ class Stepwise(Record):
 
 class Conversations(Record):
     """Queries that are turns. by_turn ("1", "2", …), by_move: to agent to measure to the mean over those turns.
-
-    all_right: agent to the share of conversations of which every answerable turn has the best label; n_failed are not
-    known, since a label is missing and no other is wrong.
+    price: the same over later turns, less that of the same search by `stand_alone`. all_right: agent to the share of
+    conversations of which every answerable turn has the best label; n_failed lack a label, and no other is wrong.
     """
 
     n_conversations: int
@@ -542,6 +541,7 @@ class Conversations(Record):
     by_turn: dict[str, dict[str, dict[str, Figure]]]
     by_move: dict[str, dict[str, dict[str, Figure]]]
     all_right: dict[str, Figure]
+    price: dict[str, dict[str, Figure]] = Field({})
 
 
 class Results(Record):

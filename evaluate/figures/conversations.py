@@ -1,9 +1,12 @@
-"""Turns of conversations: figures by turn and by move, and the share of conversations of which every turn is right."""
+"""Turns of conversations: figures by turn and by move, the share of conversations of which every turn is right, and
+what it costs a search that a turn leans on what was said.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from math import inf
+from typing import Any
 
 from ragassay.records import Figure, Query
 
@@ -17,17 +20,43 @@ UNANSWERABLE = "unanswerable"
 """The move, or kind, of a turn that the documents do not answer."""
 
 
+GIVEN = "given-stand-alone"
+"""The way of searching by `metadata.stand_alone`."""
+
+
+def bounds(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Name of a search to that of the one by the question that stands alone, which is set like it in all else.
+
+    settings: name to its settings, scalars by key.
+    """
+
+    def all_else(row: Mapping[str, Any]) -> frozenset[tuple[str, str]]:
+        told = {key: value for key, value in row.items() if value is not None and not key.startswith("rewrite")}
+        return frozenset((key, repr(value)) for key, value in told.items())
+
+    given = {all_else(row): name for name, row in settings.items() if row.get("rewrite") == GIVEN}
+    found = ((name, given.get(all_else(row))) for name, row in settings.items())
+    return {name: bound for name, bound in found if bound is not None and bound != name}
+
+
+def leaning_turns(queries: Sequence[Query]) -> list[Query]:
+    """The turns from the second on that say how one asks for the same alone."""
+    return [query for query in queries if query.history and query.metadata.get("stand_alone")]
+
+
 def conversations_of(
     queries: Sequence[Query],
     measures: Mapping[str, ComparedMeasure],
     scales: Mapping[str, Range],
     right: Mapping[str, Values],
     draws: Resamples,
+    searches: Mapping[str, Mapping[str, Any]],
 ) -> Conversations | None:
     """None where no query is a turn.
 
     measures: those on which agents are compared. scales: of those that do not begin at 0, or have no end. right: agent
     to query to its label (0 to 2), by the criterion that tells whether an answer is right; empty where there is none.
+    searches: agent to the settings of its search, of those that have a table of their own.
     A query that an agent was not asked is in none of its rows.
     """
     turns = {query.id: query for query in queries if query.metadata.get("conversation") is not None}
@@ -45,6 +74,7 @@ def conversations_of(
         by_turn=_by(numbers, measures, scales, draws),
         by_move=_by(moves, measures, scales, draws),
         all_right={agent: _all_right(labels, answerable, draws) for agent, labels in right.items()},
+        price=_price(bounds(searches), {query.id for query in leaning_turns(queries)}, measures, scales, draws),
     )
 
 
@@ -89,3 +119,25 @@ def _all_right(labels: Values, talks: Sequence[Sequence[str]], draws: Resamples)
             wrong = any(label is not None and label < HIGHEST for label in told.values())
             found[next(iter(told))] = 0.0 if wrong else None if None in told.values() else 1.0
     return draws.figure(found, (0.0, 1.0))
+
+
+def _price(
+    bounds: Mapping[str, str],
+    turns: Set[str],
+    measures: Mapping[str, ComparedMeasure],
+    scales: Mapping[str, Range],
+    draws: Resamples,
+) -> Figures:
+    """Agent to measure to its value less that of its bound, a mean of paired differences over those turns."""
+    found: Figures = {}
+    for name, measure in measures.items():
+        low, high = scales.get(name, (0.0, inf if measure.width is None else measure.width))
+        for agent, bound in bounds.items():
+            mine, theirs = (measure.values.get(one, {}) for one in (agent, bound))
+            gaps: dict[str, float | None] = {}
+            for id in turns & mine.keys() & theirs.keys():
+                value, best = mine[id], theirs[id]
+                gaps[id] = None if value is None or best is None else value - best
+            if gaps:
+                found.setdefault(agent, {})[name] = draws.figure(gaps, (low - high, high - low))
+    return found

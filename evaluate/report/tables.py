@@ -150,6 +150,10 @@ def conversations(results: Results) -> list[tuple[str, Table]]:
         right = {agent: found.all_right[agent] for agent in agents if agent in found.all_right}
         named = [_named("All turns right", "share", right, list(right), text)]
         tables.append(("Whole conversations", by_agent("Whole conversations", list(right), named)))
+    if found.price:
+        priced = {agent: dict(found.price[agent]) for agent in agents if agent in found.price}
+        title = "The price of conversation: less the same search by the question that stands alone"
+        tables.append((title, by_agent(title, list(priced), measures(priced, list(priced)))))
     telling = (POINTS, *summing_up(results), "step_recall")
     for way, groups in (("turn", found.by_turn), ("move", found.by_move)):
         there = {name for of in groups.values() for row in of.values() for name in row}

@@ -14,9 +14,10 @@ from ragassay.experiment.workspace import StageOutcome, VariantRun, Workspace, h
 from ragassay.files import read_records, read_run, write_json, write_records
 from ragassay.prompts import passage_tokens
 from ragassay.queries import left_out, originals
-from ragassay.records import Found, Judgment, Passage, Query
+from ragassay.records import Figure, Found, Judgment, Passage, Query
 from ragassay.text import listed, plain
 
+from ..figures.conversations import bounds, leaning_turns
 from ..inputs.clusters import Clusters, source_clusters
 from ..measures.by_place import AT_GRADE_1, MEASURES, UNJUDGED, graded_values, is_judged, unjudged
 from ..statistics.ladder import holm_from_leader
@@ -81,7 +82,9 @@ def screen(workspace: Workspace, grade: GradeOf | None = None) -> StageOutcome:
 
     def held_against(evidence: Mapping[str, Graded], before: ScreenResults | None = None) -> ScreenResults:
         screened = screened_by(workspace, runs, queries, evidence, judged)
-        return screen_results(screened, places=search.finalists, baseline=baseline, before=before)
+        found = screen_results(screened, places=search.finalists, baseline=baseline, before=before)
+        prices = conversation_prices(screened, queries)
+        return found.model_copy(update={"conversation_price": prices, "said": (*found.said, *_of_prices(prices))})
 
     results, rows = held_against(evidence), list[Found]()
     if _finds_nothing(results):
@@ -105,6 +108,32 @@ def screen(workspace: Workspace, grade: GradeOf | None = None) -> StageOutcome:
     if errors:
         said[-1] += f", of which {len(errors)} could not be graded, the first: {errors[0]}"
     return StageOutcome((*results.said, *said), n_records=len(runs), n_failed=len(errors))
+
+
+def conversation_prices(screened: Screened, queries: Sequence[Query]) -> dict[str, Figure] | None:
+    """Variant to what it costs that a turn leans on what was said (`ScreenResults.conversation_price`).
+
+    queries: those of the columns of `screened`, in their order.
+    """
+    pairs = bounds(dict(zip(screened.names, screened.settings, strict=True)))
+    turns = leaning_turns(queries)
+    if not pairs or not turns:
+        return None
+    at = {name: row for row, name in enumerate(screened.names)}
+    of = {query.id: column for column, query in enumerate(queries)}
+    values = screened.values[:, [of[query.id] for query in turns]]
+    gaps = np.array([values[at[name]] - values[at[bound]] for name, bound in pairs.items()])
+    return dict(zip(pairs, mean_figures(gaps, source_clusters(turns), (-1.0, 1.0), difference=True), strict=True))
+
+
+def _of_prices(prices: Mapping[str, Figure] | None) -> list[str]:
+    told = []
+    for name, one in (prices or {}).items():
+        if one.value is not None:
+            interval = "" if one.ci_low is None else f" ({one.ci_low:+.3f} to {one.ci_high:+.3f})"
+            told.append(f"{plain(name)} {one.value:+.3f}{interval}")
+    what = "What conversation costs, to the search by the question that stands alone, on turns from the second on"
+    return [f"{what}: {listed(told)}."] if told else []
 
 
 def _finds_nothing(results: ScreenResults) -> bool:

@@ -277,7 +277,9 @@ class SettingEffect(Record):
 class ScreenResults(Record):
     """The screening. quality: the measure that chose. said: what it comes to, in sentences, the weightiest first.
 
-    context_tokens: the context at which chunkings meet, in the measures that end in `_at_tokens`.
+    context_tokens: the context at which chunkings meet, in the measures that end in `_at_tokens`. conversation_price:
+    variant to its quality less that of the search by the question that stands alone, a mean of paired differences over
+    the turns from the second on; not written without such.
     """
 
     quality: str
@@ -289,3 +291,11 @@ class ScreenResults(Record):
     chosen: ChosenVariant | None
     effects: tuple[SettingEffect, ...] = ()
     said: tuple[str, ...] = ()
+    conversation_price: dict[str, Figure] | None = None
+
+    def dump(self) -> dict[str, Any]:
+        """As of every record; without what it lacks of conversations."""
+        made = super().dump()
+        if self.conversation_price is None:
+            del made["conversation_price"]
+        return made
