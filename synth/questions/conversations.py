@@ -279,50 +279,47 @@ class _Steps:
 
     def read_again(self, said: Sequence[Said]) -> list[Said]:
         """Each turn but the first as it is if a reader restores what it is to, with the fault if not."""
-        asked = [number for number, one in enumerate(said) if one.number > 1]
-        alone = [number for number in asked if said[number].move in LEANS]
-        whole, bare = self._restored(said, asked, alone)
-        same = self._same(said, "same", whole)
-        same_alone = self._same(said, "same-alone", bare)
+        later = [at for at, one in enumerate(said) if one.number > 1]
+        asked = {True: later, False: [at for at in later if said[at].move in LEANS]}
+        same = self._same(said, self._restored(said, asked))
         found = list(said)
-        for number in asked:
-            without = same_alone.get(number) if number in alone else False
-            if fault := _fault(said[number].move, same.get(number), without):
-                found[number] = said[number].fails(fault)
+        for at in later:
+            alone = same[False].get(at) if said[at].move in LEANS else False
+            if fault := _fault(said[at].move, same[True].get(at), alone):
+                found[at] = said[at].fails(fault)
         return found
 
-    def _restored(
-        self, said: Sequence[Said], whole: Sequence[int], alone: Sequence[int]
-    ) -> tuple[dict[int, str], dict[int, str]]:
-        """Number of a turn to the question that a reader makes of it, with what was said before and without."""
-        rows = [(True, group) for group in _apart(said, whole)] + [(False, group) for group in _apart(said, alone)]
+    def _restored(self, said: Sequence[Said], asked: Mapping[bool, Sequence[int]]) -> dict[bool, dict[int, str]]:
+        """Place of a turn to the question that a reader makes of it, with what was said before (True) and without."""
+        rows = [(history, group) for history, own in asked.items() for group in _apart(said, own)]
         replies = self._ask([self._restore(said, group, history) for history, group in rows])
         found: dict[bool, dict[int, str]] = {True: {}, False: {}}
         for (history, group), reply in zip(rows, replies, strict=True):
             items = reply.value.questions if isinstance(reply.value, AllRestored) else []
             found[history] |= _by_number(group, ((item.number, item.question.strip()) for item in items))
-        return found[True], found[False]
+        return found
 
-    def _same(self, said: Sequence[Said], step: str, texts: Mapping[int, str]) -> dict[int, bool]:
-        """Number of a turn to whether its need is what such a question asks for; where a reader cannot tell, it is not.
+    def _same(self, said: Sequence[Said], texts: Mapping[bool, Mapping[int, str]]) -> dict[bool, dict[int, bool]]:
+        """Place of a turn to whether its need is what such a question asks for; where a reader cannot tell, it is not.
 
         Of one that leaves something open, whether a reader can tell what it asks for.
         """
-        found = {at: bool(text) for at, text in texts.items() if not text or said[at].move == UNDERSPECIFIED}
-        open_ones = [at for at in texts if at not in found]
-        groups = [open_ones[start : start + TOGETHER] for start in range(0, len(open_ones), TOGETHER)]
-        asked = []
-        for group in groups:
-            items = [
-                {"number": number, "need": said[at].draft.need, "question": texts[at]}
-                for number, at in enumerate(group, 1)
-            ]
-            messages = self.prompts["same"].render({"items": items})
-            schema = at_most(len(items), AllSame, Same)
-            asked.append(Asked(step, self.reader, Request(messages, schema, items=len(items))))
-        for group, reply in zip(groups, self._ask(asked), strict=True):
-            items_said = reply.value.pairs if isinstance(reply.value, AllSame) else []
-            found |= _by_number(group, ((item.number, item.same) for item in items_said))
+        found: dict[bool, dict[int, bool]] = {}
+        rows, requests = list[tuple[bool, list[int]]](), list[Asked]()
+        for history, own in texts.items():
+            found[history] = {at: bool(t) for at, t in own.items() if not t or said[at].move == UNDERSPECIFIED}
+            left = [at for at in own if at not in found[history]]
+            rows += [(history, left[start : start + TOGETHER]) for start in range(0, len(left), TOGETHER)]
+        for history, group in rows:
+            pairs = [{"need": said[at].draft.need, "question": texts[history][at]} for at in group]
+            items = [{"number": number, **pair} for number, pair in enumerate(pairs, 1)]
+            request = Request(
+                self.prompts["same"].render({"items": items}), at_most(len(items), AllSame, Same), items=len(items)
+            )
+            requests.append(Asked("same" if history else "same-alone", self.reader, request))
+        for (history, group), reply in zip(rows, self._ask(requests), strict=True):
+            told = reply.value.pairs if isinstance(reply.value, AllSame) else []
+            found[history] |= _by_number(group, ((item.number, item.same) for item in told))
         return found
 
     def _chain(self, one: Assignment) -> Asked:
