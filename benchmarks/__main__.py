@@ -82,6 +82,7 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("judges.pairs_demo", (), _unrecorded("pairs_demo")),
         Benchmark("judges.together_people", (data,) if data else (), _unrecorded("together_people", data)),
         Benchmark("questions.check_bars", beir, lacks),
+        Benchmark("questions.conversations"),
         Benchmark("questions.write", beir, lacks or _unrecorded("questions")),
         Benchmark("questions.worth", beir, lacks or _unrecorded("questions")),
         Benchmark("questions.quotes", beir, lacks or _unrecorded("questions")),

@@ -3,16 +3,21 @@
     python -m benchmarks.retrieval.conversations PATH
 
 PATH is a folder with conversations.jsonl.gz, corpus.jsonl.gz and qrels.tsv, as SOURCE.md there says, whose figures
-stand beside ours. Exit status 1 where one is another.
+stand beside ours. Exit status 1 where one is another. The second table is what people's turns are, from which the
+default shares of `questions.moves` come: by their labels of the last turns, and, of all later turns, how many have a
+pronoun or begin as an ellipsis does (patterns, so about).
 """
 
 from __future__ import annotations
 
 import gzip
+import json
+import re
 import shutil
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from benchmarks.machine import machine
 from ragassay.evaluate.from_files.collections.format import read_named
@@ -22,6 +27,8 @@ from ragassay.records import Query, whole_text
 from ragassay.retrieval.search import search_files
 
 MEASURES = ("R@5", "nDCG@5")
+PRONOUN = re.compile(r"\b(?:it|its|they|them|their|this|that|these|those|ones?|such)\b", re.IGNORECASE)
+ELLIPSIS = re.compile(r"(?:and|or|but|what about|how about)\b|(?:why|which|who|when|where)\W*$", re.IGNORECASE)
 PUBLISHED = {"last turn": ("0.710", "0.672"), "whole history": ("0.625", "0.570")}
 
 
@@ -45,8 +52,26 @@ def main(folder: Path) -> int:
             figures = score_files(scratch / "qrels.tsv", scratch / "run.trec", MEASURES)
             found[name] = tuple(f"{figures[measure].value:.3f}" for measure in MEASURES)
             print(f"| {name} | {len(talks)} | {' | '.join(found[name])} | {' / '.join(PUBLISHED[name])} |")
+        moves((scratch / "conversations.jsonl").read_text("utf-8").splitlines())
     print(f"\n{machine()}")
     return 0 if found == PUBLISHED else 1
+
+
+def moves(lines: list[str]) -> None:
+    """Print what people's turns are."""
+    tasks: list[dict[str, Any]] = [json.loads(line) for line in lines]
+    told = {
+        "clarification": [one["multi_turn"] == ["Clarification"] for one in tasks],
+        "unanswerable": [one["answerability"] == ["UNANSWERABLE"] for one in tasks],
+        "underspecified": [one["answerability"] == ["UNDERSPECIFIED"] for one in tasks],
+    }
+    said = [[turn["content"] for turn in one["messages"] if turn["role"] == "user"] for one in tasks]
+    later = [text.strip() for texts in said for text in texts[1:]]
+    told["has a pronoun"] = [bool(PRONOUN.search(text)) for text in later]
+    told["begins as an ellipsis"] = [bool(ELLIPSIS.match(text)) for text in later]
+    print("\n| people's turns | n | share |\n|---|--:|--:|")
+    for name, found in told.items():
+        print(f"| {name} | {len(found)} | {sum(found) / len(found):.3f} |")
 
 
 if __name__ == "__main__":

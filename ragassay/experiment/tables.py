@@ -271,14 +271,14 @@ OPENING, UNDERSPECIFIED = "opening", "underspecified"
 
 MOVES = {
     "follow-up": 0.15,
-    "pronoun": 0.2,
-    "ellipsis": 0.05,
-    "clarification": 0.14,
-    "correction": 0.02,
+    "pronoun": 0.24,
+    "ellipsis": 0.02,
+    "clarification": 0.13,
+    "correction": 0.03,
     "switch": 0.05,
-    "stands-alone": 0.07,
+    "stands-alone": 0.05,
     "unanswerable": 0.17,
-    UNDERSPECIFIED: 0.15,
+    UNDERSPECIFIED: 0.16,
 }
 """Moves of the turns of a conversation behind the first, and the share of each unless `moves` says otherwise.
 

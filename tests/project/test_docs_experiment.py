@@ -49,6 +49,8 @@ def value_words(schema: dict[str, Any]) -> str:
         return value_words(next(part for part in schema["anyOf"] if part.get("type") != "null"))
     if "enum" in schema or "const" in schema:
         return ", ".join(f"`{json.dumps(value)}`" for value in schema.get("enum", [schema.get("const")]))
+    if "prefixItems" in schema:
+        return {2: "two integers"}[len(schema["prefixItems"])]
     if schema["type"] == "array":
         return f"list of {value_words(schema['items'])}".replace("of table", "of tables")
     if schema["type"] == "object":
