@@ -96,17 +96,23 @@ def _clock(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"
 
 
+_last: object = None
+"""The counter that told last."""
+
+
 def counter(progress: Progress, what: str) -> Callable[[int, int], None]:
     """A callback that takes (done, total) and tells `progress`, for work that only counts.
 
-    One line at a time is told to a `progress`. Fewer done than before, or another total, is other work.
+    One line at a time is told to a `progress`. Fewer done than before, or another total, is other work; a counter that
+    goes on after another has told begins its line again.
     """
     said = of = 0
 
     def tell(done: int, total: int) -> None:
+        global _last
         nonlocal said, of
-        if said == 0 or done < said or total != of:
-            said, of = 0, total
+        if said == 0 or done < said or total != of or _last is not tell:
+            said, of, _last = 0, total, tell
             progress.start(what, total)
         while said < done:
             said += 1

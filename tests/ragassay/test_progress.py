@@ -7,6 +7,16 @@ import io
 from ragassay.progress import StderrProgress, counter
 
 
+def test_a_counter_that_goes_on_after_another_counts_its_own():
+    said = io.StringIO()
+    progress = StderrProgress(said)
+    variants, texts = counter(progress, "variants"), counter(progress, "texts")
+    variants(1, 2)
+    texts(3, 3)
+    variants(2, 2)
+    assert said.getvalue().splitlines() == ["texts: 3/3", "variants: 2/2"]
+
+
 def test_other_work_is_counted_anew():
     said = io.StringIO()
     tell = counter(StderrProgress(said), "screen: texts encoded")
