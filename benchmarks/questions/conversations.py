@@ -2,10 +2,10 @@
 
     python -m benchmarks.questions.conversations
 
-Runs `ragassay screen` on corpora/avr-libc-conversations, whose replies are recorded (its SOURCES.md says how), and
-counts. A turn is *restored* where a reader of the conversation tells its need, and *alone* where one tells it from the
-turn by itself; turns that lean on what was said (pronoun, ellipsis, clarification, correction) must be the first and
-not the second, underspecified ones not the first. "Answered after all" and "not answered" are by the graded pools.
+Runs the stages up to `screen` on corpora/avr-libc-conversations, whose replies are recorded (SOURCES.md there says how),
+and counts. A turn is *restored* where a reader of the conversation tells its need, and *alone* where one tells it from
+the turn by itself; turns that lean on what was said (pronoun, ellipsis, clarification, correction) must be the first
+and not the second, underspecified ones not the first. "Answered after all" and "not answered" are by the graded pools.
 Recall of evidence is by the first 5 passages; intervals resample sections.
 """
 
@@ -41,9 +41,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as made:
         results = Path(made) / CORPUS.name
         with redirect_stdout(sys.stderr):
-            status = ragassay(["screen", str(CORPUS), "--results", str(results)])
-        if status:
-            return status
+            for stage in ("ingest", "questions", "screen"):
+                if status := ragassay([stage, str(CORPUS), "--results", str(results)]):
+                    return status
         kept = read_records(results / "pool.jsonl", Query)
         rejected = read_records(results / "rejected.jsonl", Rejected)
         screened = read_screen(results / "screen.json")
