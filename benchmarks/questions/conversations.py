@@ -2,7 +2,7 @@
 
     python -m benchmarks.questions.conversations
 
-Runs the stages up to `screen` on corpora/avr-libc-conversations, whose replies are recorded (SOURCES.md there says how),
+Runs the stages up to `screen` on corpora/avr-libc-conversations, whose replies are recorded (its SOURCES.md says how),
 and counts. A turn is *restored* where a reader of the conversation tells its need, and *alone* where one tells it from
 the turn by itself; turns that lean on what was said (pronoun, ellipsis, clarification, correction) must be the first
 and not the second, underspecified ones not the first. "Answered after all" and "not answered" are by the graded pools.
