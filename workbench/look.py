@@ -68,12 +68,17 @@ def test_set(index: Index) -> TestSet:
 test_set.__test__ = False  # type: ignore[attr-defined]
 
 
+SLICED = tuple(name for name in FACETS if name != "conversation")
+"""A conversation is one cluster, of which nothing is told."""
+
 NAMES = {
     "source": "real or written",
     "doc": "document",
     "model": "question model",
     "kind": "kind",
     "role": "role",
+    "conversation": "conversation",
+    "move": "move",
 }
 
 
@@ -93,7 +98,7 @@ class Slice:
     @classmethod
     def asked(cls, params: Mapping[str, str], index: Index, queries: TestSet) -> Slice:
         """From an address; a value that no query has is passed over."""
-        facets = tuple((n, params[n]) for n in FACETS if params.get(n) and params[n] in set(queries.facets[n]))
+        facets = tuple((n, params[n]) for n in SLICED if params.get(n) and params[n] in set(queries.facets[n]))
         third, cause = params.get("length", ""), params.get("cause", "")
         return cls(facets, third if third in THIRDS else "", cause if cause in index.causes else "")
 
@@ -152,7 +157,7 @@ class Choice:
 def choices(index: Index, queries: TestSet) -> list[Choice]:
     """The menus that have something to choose from."""
     made = []
-    for name in FACETS:
+    for name in SLICED:
         values = [(value, n) for value, n in index.facet(name) if value]
         if len(index.facet(name)) > 1:
             made.append(Choice(name, NAMES[name], tuple((v, f"{one_line(v)} ({n:,})") for v, n in values)))

@@ -4,9 +4,9 @@ what it costs a search that a turn leans on what was said.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragassay.records import Figure, Query
 
@@ -14,7 +14,9 @@ from ..inputs.labels import HIGHEST
 from ..results import Conversations, Figures
 from ..statistics.clustered import Range, Values
 from ..statistics.resamples import Resamples
-from .query_values import ComparedMeasure
+
+if TYPE_CHECKING:
+    from .query_values import ComparedMeasure
 
 UNANSWERABLE = "unanswerable"
 """The move, or kind, of a turn that the documents do not answer."""
@@ -65,9 +67,9 @@ def conversations_of(
     talks: dict[str, list[str]] = {}
     for id, query in turns.items():
         talks.setdefault(str(query.metadata["conversation"]), []).append(id)
-    numbers = {id: str(_number(query)) for id, query in turns.items()}
+    numbers = {id: str(number_of(query)) for id, query in turns.items()}
     moves = {id: str(query.metadata["move"]) for id, query in turns.items() if query.metadata.get("move")}
-    answerable = [[id for id in ids if not _unanswerable(turns[id])] for ids in talks.values()]
+    answerable = [[id for id in ids if is_answerable(turns[id].metadata)] for ids in talks.values()]
     return Conversations(
         n_conversations=len(talks),
         n_turns=len(turns),
@@ -78,13 +80,15 @@ def conversations_of(
     )
 
 
-def _number(query: Query) -> int:
+def number_of(query: Query) -> int:
+    """Which turn of its conversation it is, from 1."""
     told = query.metadata.get("turn")
     return told if type(told) is int else 1 + sum(turn.role == "user" for turn in query.history)
 
 
-def _unanswerable(query: Query) -> bool:
-    return UNANSWERABLE in (query.metadata.get("move"), query.metadata.get("kind"))
+def is_answerable(metadata: Mapping[str, Any]) -> bool:
+    """Whether the documents answer the turn, by its metadata."""
+    return UNANSWERABLE not in (metadata.get("move"), metadata.get("kind"))
 
 
 def _by(
@@ -109,16 +113,18 @@ def _by(
 
 
 def _all_right(labels: Values, talks: Sequence[Sequence[str]], draws: Resamples) -> Figure:
-    """Of conversations with an answerable turn that the agent was asked.
-
-    One is not known where no turn is wrong and one has no label.
-    """
+    """Of conversations with an answerable turn that the agent was asked."""
     found: dict[str, float | None] = {}
     for ids in talks:
         if told := {id: labels[id] for id in ids if id in labels}:
-            wrong = any(label is not None and label < HIGHEST for label in told.values())
-            found[next(iter(told))] = 0.0 if wrong else None if None in told.values() else 1.0
+            found[next(iter(told))] = whole_right(told.values())
     return draws.figure(found, (0.0, 1.0))
+
+
+def whole_right(labels: Collection[float | None]) -> float | None:
+    """1 where every answerable turn has the highest label, 0 where one has another; else None, one having none."""
+    wrong = any(label is not None and label < HIGHEST for label in labels)
+    return 0.0 if wrong else None if None in labels else 1.0
 
 
 def _price(

@@ -16,8 +16,8 @@ from pydantic import TypeAdapter, ValidationError
 from ragassay.errors import InputError
 from ragassay.evidence import Span, place_of, read_graded
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import first_problem, read_records
-from ragassay.records import Answer, AnswerRun, Figure, Hop, Query, ToolCall
+from ragassay.files import Qrels, first_problem, read_records
+from ragassay.records import Answer, AnswerRun, Figure, Hop, Passage, Query, ToolCall
 from ragassay.text import plain
 
 from ..inputs.findings import Findings
@@ -186,14 +186,14 @@ def searched(workspace: Workspace, findings: Findings) -> Searched:
     if not stepping and not calling:
         return Searched()
     expected = {query.id: calls for query in queries if (calls := _expected(query, workspace)) is not None}
-    pieces = _Pieces.of(workspace, findings) if stepping else None
+    labelled = findings.qrels | findings.people
     writing = workspace.experiment.compare.writes
 
     def called(row: Answer) -> CallValues | None:
         return None if row.error or row.calls is None else call_values(expected[row.query_id], row.calls, writing)
 
     return Searched(
-        steps={agent: pieces.steps(rows) for agent, rows in stepping.items()} if pieces else {},
+        steps=steps_by_query(workspace, stepping, findings.material.passages, labelled) if stepping else {},
         hops={agent: {row.query_id: row.hops for row in rows if row.hops} for agent, rows in stepping.items()},
         calls={
             agent: {row.query_id: called(row) for row in rows if row.query_id in expected}
@@ -241,13 +241,6 @@ class _Pieces:
     passages: Mapping[str, Sequence[str]]
     places: Mapping[str, Span | None]
 
-    @classmethod
-    def of(cls, workspace: Workspace, findings: Findings) -> _Pieces:
-        graded = read_graded(workspace.queries, workspace.pages, workspace.passages)
-        labelled = {query: _relevant(labels) for query, labels in (findings.qrels | findings.people).items()}
-        places = {id: place_of(passage) for id, passage in findings.material.passages.items()}
-        return cls({query: one.relevant_pieces for query, one in graded.items()}, labelled, places)
-
     def steps(self, rows: Sequence[Answer]) -> dict[str, Steps | None]:
         """Of queries that have evidence; None where the answer failed without a step, or a place is not known."""
         return {row.query_id: self._steps(row) for row in rows if self._evidence(row.query_id)}
@@ -269,8 +262,29 @@ class _Pieces:
         return steps_of(self._evidence(row.query_id), steps[:-1], [hop.query for hop in row.hops], given)
 
 
+def steps_by_query(
+    workspace: Workspace, rows: Mapping[str, Sequence[Answer]], passages: Mapping[str, Passage], labels: Qrels
+) -> dict[str, dict[str, Steps | None]]:
+    """Agent to query to what its steps brought; None where that cannot be told, nothing where there is no evidence.
+
+    rows: each agent's answers. labels: of passages, by people where they gave any. Raises InputError for evidence.
+    """
+    graded = read_graded(workspace.queries, workspace.pages, workspace.passages)
+    pieces = _Pieces(
+        {query: one.relevant_pieces for query, one in graded.items()},
+        {query: _relevant(labels) for query, labels in labels.items()},
+        {id: place_of(passage) for id, passage in passages.items()},
+    )
+    return {agent: pieces.steps(answers) for agent, answers in rows.items()}
+
+
 def _whole(name: str) -> Span:
     return Span(name, 0, 1)
+
+
+def passage_of(piece: Span) -> str | None:
+    """The passage that a piece is, where a query's evidence are passages; None of a piece of text."""
+    return piece.doc if piece == _whole(piece.doc) else None
 
 
 def _relevant(labels: Mapping[str, int]) -> list[str]:

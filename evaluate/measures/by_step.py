@@ -22,20 +22,28 @@ Found = Sequence[tuple[str, Span]]
 class Steps(NamedTuple):
     """One query's steps, in their order; each tuple has a value a step.
 
-    recall: share of the evidence found up to the step, from 0 to 1. new: pieces that no step before had found. wasted:
-    nothing new though evidence was missing. surplus: all had been found before. fresh: of the step's passages, the
-    share that no step before had; None where it found none. repeated: its query, but for white space and case, was
-    asked before. lost: recall of all steps less that of the passages that the answer was given, below 0 where these
-    have evidence that no step found; None where the answer says no passages.
+    recall: share of the evidence found up to the step, from 0 to 1. first: the pieces that no step before had found.
+    wasted: nothing new though evidence was missing. surplus: all had been found before. fresh: of the step's passages,
+    the share that no step before had; None where it found none. repeated: its query, but for white space and case, was
+    asked before. missed: the pieces that no step found. unused: those found that the passages of the answer do not
+    hold. lost: recall of all steps less that of the passages that the answer was given, below 0 where these have
+    evidence that no step found; None, as is `unused`, where the answer says no passages.
     """
 
     recall: tuple[float, ...]
-    new: tuple[int, ...]
+    first: tuple[tuple[Span, ...], ...]
     wasted: tuple[bool, ...]
     surplus: tuple[bool, ...]
     fresh: tuple[float | None, ...]
     repeated: tuple[bool, ...]
+    missed: tuple[Span, ...]
+    unused: tuple[Span, ...] | None
     lost: float | None
+
+    @property
+    def new(self) -> tuple[int, ...]:
+        """How many pieces each step was the first to find."""
+        return tuple(map(len, self.first))
 
     @property
     def complete(self) -> bool:
@@ -58,26 +66,28 @@ def steps_of(
         raise ValueError("steps have values where there is evidence, and one step at least")
     evidence = frozenset(pieces)
     found, passages, asked = set[Span](), set[str](), set[str]()
-    recall, new = list[float](), list[int]()
+    recall, first = list[float](), list[tuple[Span, ...]]()
     wasted, surplus, repeated = list[bool](), list[bool](), list[bool]()
     fresh = list[float | None]()
     for step, query in zip(steps, queries, strict=True):
-        before = len(found)
-        complete = before == len(evidence)
-        found |= _held(evidence, step)
-        new.append(len(found) - before)
+        complete = found == evidence
+        held = _held(evidence - found, step)
+        first.append(tuple(sorted(held)))
+        found |= held
         recall.append(len(found) / len(evidence))
         surplus.append(complete)
-        wasted.append(not complete and not new[-1])
+        wasted.append(not complete and not held)
         ids = {name for name, _ in step}
         fresh.append(len(ids - passages) / len(ids) if ids else None)
         passages |= ids
         words = " ".join((query or "").casefold().split())
         repeated.append(bool(words) and words in asked)
         asked.add(words)
-    lost = None if given is None else recall[-1] - len(_held(evidence, given)) / len(evidence)
-    of_steps = (tuple(recall), tuple(new), tuple(wasted), tuple(surplus), tuple(fresh), tuple(repeated))
-    return Steps(*of_steps, lost)
+    handed = None if given is None else _held(evidence, given)
+    lost = None if handed is None else recall[-1] - len(handed) / len(evidence)
+    unused = None if handed is None else tuple(sorted(found - handed))
+    of_steps = (tuple(recall), tuple(first), tuple(wasted), tuple(surplus), tuple(fresh), tuple(repeated))
+    return Steps(*of_steps, tuple(sorted(evidence - found)), unused, lost)
 
 
 def _held(evidence: AbstractSet[Span], found: Found) -> set[Span]:

@@ -28,13 +28,14 @@ import numpy as np
 
 from ragassay.cores import why_ended
 from ragassay.errors import InputError
+from ragassay.evaluate.figures.conversations import number_of
 from ragassay.evaluate.figures.values import read_values, scale_of
 from ragassay.evaluate.inputs.clusters import source_clusters, writer
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.report.page import read_results
 from ragassay.evidence import place_of
 from ragassay.experiment.workspace import Workspace, read_not_asked
-from ragassay.files import digest_json, read_records, read_rows
+from ragassay.files import digest_json, read_qrels, read_records, read_rows
 from ragassay.records import Answer, Assessment, Game, Judgment, Passage, Query, RankedList, Record, own_failures
 
 from ..kept import Kept
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound=Record)
 
-LAYOUT = 9
+LAYOUT = 10
 """Counts up when the tables, or what is counted in them, change, so that an index of before is made anew."""
 
 SCHEMA = Path(__file__).with_name("schema.sql")
@@ -58,7 +59,7 @@ def sources_of(workspace: Workspace) -> list[Path]:
     """The files that an index is made from, those that are there."""
     files = [workspace.queries, workspace.passages, workspace.relevance, workspace.pointwise, workspace.games]
     files += [workspace.judgments, workspace.lists, workspace.qrels, workspace.figures, workspace.values]
-    files += [workspace.not_asked, *_answers(workspace)]
+    files += [workspace.not_asked, workspace.own_qrels, *_answers(workspace)]
     return [path for path in files if path.exists()]
 
 
@@ -111,6 +112,7 @@ def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str, told
     passages = _read(workspace.passages, Passage)
     _insert(connection, "passages", ((one.id, one.title, one.text, json.dumps(one.metadata)) for one in passages))
     _insert(connection, "spans", ((one.id, *span) for one in passages if (span := place_of(one)) is not None))
+    _insert(connection, "steps", _steps(workspace, {n: answers[a] for n, a in enumerate(agents)}, passages, place))
     told("labels")
     labels: dict[str, list[Judgment]] = {
         "passage": _rows(workspace.relevance, Judgment),
@@ -129,7 +131,7 @@ def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str, told
     flips, failed = _flips(games), Counter(row.query_id for row in own_failures(rows))
     clusters = source_clusters(queries)
     together = [clusters.names[clusters.number(query.id)] for query in queries]
-    rows_of_queries = ((*_query(q, n, flips, failed), together[n]) for n, q in enumerate(queries))
+    rows_of_queries = ((*_query(q, n, flips, failed), together[n], *_turn(q)) for n, q in enumerate(queries))
     _insert(connection, "queries", rows_of_queries)
     told("words")
     texts: dict[int, list[str]] = {}
@@ -175,7 +177,7 @@ def _answer(row: Answer, place: Mapping[str, int], agent: int) -> tuple[object, 
         row.answer,
         row.error,
         json.dumps(row.passages),
-        json.dumps([*row.queries, *_steps(row)]),
+        json.dumps(row.queries),
         *took,
     )
 
@@ -220,10 +222,37 @@ def _query(
     return (place, query.id, query.text, *told, history, flips.get(query.id, 0), failed.get(query.id, 0))
 
 
-def _steps(row: Answer) -> list[str]:
-    """What it searched for, a step a line with what that found."""
-    steps = enumerate(row.hops, 1)
-    return [f"step {n}: {hop.query or ''} → {hop.error or ', '.join(hop.passages) or 'nothing'}" for n, hop in steps]
+def _turn(query: Query) -> tuple[str | None, int | None, str | None]:
+    """The conversation that it is a turn of, which turn of it, and its move."""
+    if (conversation := query.metadata.get("conversation")) is None:
+        return None, None, None
+    move = query.metadata.get("move")
+    return str(conversation), number_of(query), str(move) if move else None
+
+
+def _steps(
+    workspace: Workspace, answers: Mapping[int, Sequence[Answer]], passages: Sequence[Passage], place: Mapping[str, int]
+) -> Iterator[tuple[object, ...]]:
+    """(query, agent, its hops, what they brought (`by_step.Steps`), why that is not known) of each answer with hops."""
+    stepping = {str(agent): found for agent, rows in answers.items() if (found := [row for row in rows if row.hops])}
+    if not stepping:
+        return
+    from ragassay.evaluate.figures.steps import steps_by_query
+
+    labels = read_qrels(workspace.qrels) if workspace.qrels.exists() else {}
+    labels |= read_qrels(workspace.own_qrels) if workspace.own_qrels.exists() else {}
+    try:
+        brought, fault = steps_by_query(workspace, stepping, {one.id: one for one in passages}, labels), None
+    except InputError as error:
+        brought, fault = {}, str(error)
+    for agent, rows in stepping.items():
+        for row in rows:
+            known = brought.get(agent, {})
+            found = known.get(row.query_id)
+            unplaced = "where a passage that was found stands is not known" if row.query_id in known else None
+            why = None if found else fault or unplaced or "no evidence of this query is known"
+            hops = json.dumps([hop.model_dump(mode="json", exclude_defaults=True) for hop in row.hops])
+            yield place[row.query_id], int(agent), hops, json.dumps(found._asdict()) if found else None, why
 
 
 def _flips(games: Sequence[Game]) -> dict[str, int]:

@@ -34,7 +34,7 @@ _MEASURED = (
 SOURCES = ("real", "written")
 """Who a query is of: the user, or a model."""
 
-FACETS = ("source", "doc", "model", "kind", "role")
+FACETS = ("source", "doc", "model", "kind", "role", "conversation", "move")
 """By what of a query a list can be narrowed; all but the source are columns."""
 
 COLUMNS = {name: f"coalesce({name}, '')" for name in FACETS} | {
@@ -202,6 +202,20 @@ class Index:
         sql = f"SELECT *, agents.name AS name FROM {named} WHERE query = ? ORDER BY agent"  # noqa: S608
         rows = self.rows(sql, (place,))
         return [dict(r) | {"passages": json.loads(r["passages"]), "queries": json.loads(r["queries"])} for r in rows]
+
+    def steps(self, place: int) -> dict[str, dict[str, Any]]:
+        """Agent to its answer's hops, what they brought (`by_step.Steps`; None: not known), and why that is not."""
+        sql = "SELECT name, hops, brought, why_not FROM steps JOIN agents ON place = agent WHERE query = ? ORDER BY agent"
+        found = {}
+        for row in self.rows(sql, (place,)):
+            brought = json.loads(row["brought"] or "null")
+            found[row["name"]] = {"hops": json.loads(row["hops"]), "brought": brought, "why_not": row["why_not"]}
+        return found
+
+    def turns(self, conversation: str) -> list[int]:
+        """The places of a conversation's turns that were asked, in its order."""
+        rows = self.rows("SELECT place FROM queries WHERE conversation = ? ORDER BY turn, place", (conversation,))
+        return [row["place"] for row in rows]
 
     def passages(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Passages by their ids, those that the corpus has."""

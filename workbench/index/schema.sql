@@ -2,11 +2,15 @@ CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE agents (place INTEGER PRIMARY KEY, name TEXT UNIQUE);
 CREATE TABLE queries (
   place INTEGER PRIMARY KEY, id TEXT UNIQUE, text TEXT, doc TEXT, section TEXT, model TEXT, kind TEXT, role TEXT,
-  words INTEGER, metadata TEXT, history TEXT, flips INTEGER, failed INTEGER, cluster TEXT
+  words INTEGER, metadata TEXT, history TEXT, flips INTEGER, failed INTEGER, cluster TEXT,
+  conversation TEXT, turn INTEGER, move TEXT
 );
 CREATE TABLE answers (
   query INTEGER, agent INTEGER, text TEXT, error TEXT, passages TEXT, queries TEXT, input_tokens INTEGER,
   output_tokens INTEGER, cost_usd REAL, latency_s REAL, PRIMARY KEY (query, agent)
+) WITHOUT ROWID;
+CREATE TABLE steps (
+  query INTEGER, agent INTEGER, hops TEXT, brought TEXT, why_not TEXT, PRIMARY KEY (query, agent)
 ) WITHOUT ROWID;
 CREATE TABLE not_asked (query INTEGER, agent INTEGER, PRIMARY KEY (query, agent)) WITHOUT ROWID;
 CREATE TABLE passages (id TEXT PRIMARY KEY, title TEXT, text TEXT, metadata TEXT) WITHOUT ROWID;
