@@ -21,7 +21,7 @@ from ragassay.records import Answer, AnswerRun, Figure, Hop, Passage, Query, Too
 from ragassay.text import plain
 
 from ..inputs.findings import Findings
-from ..measures.by_step import Found, Steps, steps_of
+from ..measures.by_step import Found, Steps, steps_of, whole
 from ..measures.tool_calls import CallValues, call_values, pass_hat
 from ..results import Stepwise
 from ..statistics.clustered import Range, Values
@@ -246,12 +246,12 @@ class _Pieces:
         return {row.query_id: self._steps(row) for row in rows if self._evidence(row.query_id)}
 
     def _evidence(self, query: str) -> Sequence[Span]:
-        return self.texts.get(query) or [_whole(name) for name in self.passages.get(query, ())]
+        return self.texts.get(query) or [whole(name) for name in self.passages.get(query, ())]
 
     def _steps(self, row: Answer) -> Steps | None:
         if not row.hops:
             return None
-        placed = self.places.get if row.query_id in self.texts else _whole
+        placed = self.places.get if row.query_id in self.texts else whole
         found = [
             [(name, placed(name)) for name in names] for names in (*(hop.passages for hop in row.hops), row.passages)
         ]
@@ -276,15 +276,6 @@ def steps_by_query(
         {id: place_of(passage) for id, passage in passages.items()},
     )
     return {agent: pieces.steps(answers) for agent, answers in rows.items()}
-
-
-def _whole(name: str) -> Span:
-    return Span(name, 0, 1)
-
-
-def passage_of(piece: Span) -> str | None:
-    """The passage that a piece is, where a query's evidence are passages; None of a piece of text."""
-    return piece.doc if piece == _whole(piece.doc) else None
 
 
 def _relevant(labels: Mapping[str, int]) -> list[str]:

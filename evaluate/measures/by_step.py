@@ -19,6 +19,16 @@ Found = Sequence[tuple[str, Span]]
 """What a step found, best first: each passage's id and its place."""
 
 
+def whole(passage: str) -> Span:
+    """A passage as a piece of evidence of its own, where nobody says which text is."""
+    return Span(passage, 0, 1)
+
+
+def passage_of(piece: Span) -> str | None:
+    """The passage that a piece is by `whole`; None of a piece of text."""
+    return piece.doc if piece == whole(piece.doc) else None
+
+
 class Steps(NamedTuple):
     """One query's steps, in their order; each tuple has a value a step.
 

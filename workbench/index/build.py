@@ -35,7 +35,7 @@ from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.report.page import read_results
 from ragassay.evidence import place_of
 from ragassay.experiment.workspace import Workspace, read_not_asked
-from ragassay.files import digest_json, read_qrels, read_records, read_rows
+from ragassay.files import Qrels, digest_json, read_qrels, read_records, read_rows
 from ragassay.records import Answer, Assessment, Game, Judgment, Passage, Query, RankedList, Record, own_failures
 
 from ..kept import Kept
@@ -227,7 +227,7 @@ def _turn(query: Query) -> tuple[str | None, int | None, str | None]:
     if (conversation := query.metadata.get("conversation")) is None:
         return None, None, None
     move = query.metadata.get("move")
-    return str(conversation), number_of(query), str(move) if move else None
+    return str(conversation) or None, number_of(query), str(move) if move else None
 
 
 def _steps(
@@ -237,21 +237,22 @@ def _steps(
     stepping = {str(agent): found for agent, rows in answers.items() if (found := [row for row in rows if row.hops])}
     if not stepping:
         return
-    from ragassay.evaluate.figures.steps import steps_by_query
+    from ragassay.evaluate.figures.steps import Steps, steps_by_query
 
-    labels = read_qrels(workspace.qrels) if workspace.qrels.exists() else {}
-    labels |= read_qrels(workspace.own_qrels) if workspace.own_qrels.exists() else {}
+    known, fault, labels = dict[str, dict[str, Steps | None]](), None, Qrels()
     try:
-        brought, fault = steps_by_query(workspace, stepping, {one.id: one for one in passages}, labels), None
+        for path in (workspace.qrels, workspace.own_qrels):
+            labels |= read_qrels(path) if path.exists() else {}
+        known = steps_by_query(workspace, stepping, {one.id: one for one in passages}, labels)
     except InputError as error:
-        brought, fault = {}, str(error)
+        fault = str(error)
     for agent, rows in stepping.items():
         for row in rows:
-            known = brought.get(agent, {})
-            found = known.get(row.query_id)
-            unplaced = "where a passage that was found stands is not known" if row.query_id in known else None
+            mine = known.get(agent, {})
+            found = mine.get(row.query_id)
+            unplaced = "where a passage that was found stands is not known" if row.query_id in mine else None
             why = None if found else fault or unplaced or "no evidence of this query is known"
-            hops = json.dumps([hop.model_dump(mode="json", exclude_defaults=True) for hop in row.hops])
+            hops = json.dumps([hop.model_dump(mode="json") for hop in row.hops])
             yield place[row.query_id], int(agent), hops, json.dumps(found._asdict()) if found else None, why
 
 

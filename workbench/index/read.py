@@ -205,12 +205,12 @@ class Index:
 
     def steps(self, place: int) -> dict[str, dict[str, Any]]:
         """Agent to its answer's hops, what they brought (`by_step.Steps`; None: not known), and why that is not."""
-        sql = "SELECT name, hops, brought, why_not FROM steps JOIN agents ON place = agent WHERE query = ? ORDER BY agent"
-        found = {}
-        for row in self.rows(sql, (place,)):
-            brought = json.loads(row["brought"] or "null")
-            found[row["name"]] = {"hops": json.loads(row["hops"]), "brought": brought, "why_not": row["why_not"]}
-        return found
+        sql = "SELECT steps.*, name FROM steps JOIN agents ON place = agent WHERE query = ? ORDER BY agent"
+        rows = [dict(row) for row in self.rows(sql, (place,))]
+        return {
+            row["name"]: row | {"hops": json.loads(row["hops"]), "brought": json.loads(row["brought"] or "null")}
+            for row in rows
+        }
 
     def turns(self, conversation: str) -> list[int]:
         """The places of a conversation's turns that were asked, in its order."""

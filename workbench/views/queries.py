@@ -303,6 +303,7 @@ def show(request: Request) -> Response:
         "following": last if last < len(found) else None,
         "listing": listing,
         "said": listing.said(measure),
+        "conversation": dict(listing.facets).get("conversation") if found else None,
         "columns": columns,
         "colour": colours_of(index.agents),
         "measure": measure,

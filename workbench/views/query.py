@@ -15,11 +15,13 @@ from starlette.responses import Response
 
 from ragassay.errors import InputError
 from ragassay.evaluate.judging.judges.listwise import LETTERS
+from ragassay.evaluate.measures.by_step import passage_of
 from ragassay.evaluate.ratings.verdicts import Verdict, verdicts
 from ragassay.evaluate.report.plots import colours_of
 from ragassay.evaluate.report.queries import place as place_named
 from ragassay.evaluate.results import POINTS
 from ragassay.evaluate.texts.sentences import CITATION
+from ragassay.evidence import Span
 from ragassay.records import Game
 from ragassay.retrieval.agents import REWRITING_FAILED
 
@@ -301,7 +303,8 @@ def _order(game: Game) -> Order:
 @dataclass(frozen=True)
 class PassageShown:
     """number: from 1 within the query. passage: None where the corpus does not have it. found: (agent, rank from 1);
-    none where it was only judged. page: the address of the page it stands on, None where it names none."""
+    none where it was only judged. unused: (agent, step from 1) where a step found it and the answer was not given it.
+    page: the address of the page it stands on, None where it names none."""
 
     number: int
     id: str
@@ -310,11 +313,17 @@ class PassageShown:
     found: Sequence[tuple[str, int]]
     labels: Sequence[Mapping[str, Any]]
     page: str | None
+    unused: Sequence[tuple[str, int]] = ()
 
 
-def ids_of(answers: Sequence[Mapping[str, Any]], labels: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The passages that agents handed to their answers, as they come, and then those that were only judged."""
+Searches = Mapping[str, Mapping[str, Any]]
+"""Agent to its steps, as the index has them."""
+
+
+def ids_of(answers: Sequence[Mapping[str, Any]], labels: Sequence[Mapping[str, Any]], searches: Searches) -> list[str]:
+    """The passages that agents handed to their answers, as they come, those of steps, those that were only judged."""
     given = [str(id) for answer in answers for id in answer["passages"]]
+    given += [id for one in searches.values() for hop in one["hops"] for id in hop["passages"]]
     return list(dict.fromkeys([*given, *(row["subject"] for row in labels if row["of"] == "passage")]))
 
 
@@ -324,6 +333,7 @@ def passages_of(
     labels: Sequence[Mapping[str, Any]],
     known: Mapping[str, Mapping[str, Any]],
     bench: str,
+    searches: Searches,
 ) -> list[PassageShown]:
     """Every passage of a query. `known`: those of the corpus by id."""
     found: dict[str, list[tuple[str, int]]] = {}
@@ -334,13 +344,20 @@ def passages_of(
     for row in labels:
         if row["of"] != "answer":
             given.setdefault(row["subject"], []).append(row)
+    unused: dict[str, dict[str, int]] = {}
+    for agent, one in searches.items():
+        for step, hop in enumerate(one["hops"], 1):
+            for id in hop["passages"]:
+                if agent not in dict(found.get(id, ())):
+                    unused.setdefault(id, {}).setdefault(agent, step)
     shown = []
-    for number, id in enumerate(ids_of(answers, labels), 1):
+    for number, id in enumerate(ids_of(answers, labels, searches), 1):
         passage = known.get(id)
         where, page = (
             ("", None) if passage is None else (place_named(passage["metadata"]), _page(bench, query, passage))
         )
-        shown.append(PassageShown(number, id, passage, where, found.get(id, []), given.get(id, []), page))
+        steps = list(unused.get(id, {}).items())
+        shown.append(PassageShown(number, id, passage, where, found.get(id, []), given.get(id, []), page, steps))
     return shown
 
 
@@ -365,11 +382,85 @@ AS_ASKED = frozenset({"evidence", "doc", "first_page", "last_page"})
 
 @dataclass(frozen=True)
 class EvidenceShown:
-    """A piece of the evidence of a query: its words, where they stand, and the address of the page."""
+    """A piece of the evidence of a query: its words, where they stand, and the address of the page. number: from 1, of
+    one by which steps are measured."""
 
     text: str
     where: str
     page: str | None
+    number: int | None = None
+
+
+@dataclass(frozen=True)
+class StepShown:
+    """A search. hop: the record of it; passages: their ids, each once. first: the names of the pieces of evidence that
+    no step before had found, and where on the page they stand; said: what it was besides, in words; recall: after it;
+    fresh: the share of its passages that are new; both None where that is not known."""
+
+    hop: Mapping[str, Any]
+    passages: Sequence[str]
+    first: Sequence[tuple[str, str]] = ()
+    said: Sequence[str] = ()
+    recall: float | None = None
+    fresh: float | None = None
+
+
+@dataclass(frozen=True)
+class Trace:
+    """An agent's steps, in their order. missed: the evidence that none found; unused: what was found of it and not
+    handed to the answer, None where nobody says what was; lost: recall of all less that of what was handed over.
+    why_not: why nothing is known of all that; None where it is."""
+
+    agent: str
+    steps: Sequence[StepShown]
+    missed: Sequence[tuple[str, str]] = ()
+    unused: Sequence[tuple[str, str]] | None = None
+    lost: float | None = None
+    why_not: str | None = None
+
+
+def pieces_of(searches: Searches) -> list[Span]:
+    """The evidence of a query as its steps are measured by it."""
+    brought = [one["brought"] for one in searches.values() if one["brought"]]
+    return sorted({Span(*piece) for one in brought for part in (*one["first"], one["missed"]) for piece in part})
+
+
+def traces_of(searches: Searches, numbers: Mapping[str, int]) -> list[Trace]:
+    """Each agent's steps. numbers: passage id to the number by which it is linked to."""
+    pieces = pieces_of(searches)
+
+    def named(found: Sequence[Sequence[Any]]) -> list[tuple[str, str]]:
+        of_texts = [piece for piece in pieces if passage_of(piece) is None]
+        return [_named(Span(*piece), of_texts, numbers) for piece in found]
+
+    made = []
+    for agent, one in searches.items():
+        hops = [(hop, list(dict.fromkeys(hop["passages"]))) for hop in one["hops"]]
+        if (told := one["brought"]) is None:
+            made.append(Trace(agent, [StepShown(*hop) for hop in hops], why_not=one["why_not"]))
+            continue
+        words = {"wasted": "wasted", "surplus": "surplus: all was found before", "repeated": "asked before"}
+        steps = [
+            StepShown(
+                *hop,
+                named(told["first"][n]),
+                [said for name, said in words.items() if told[name][n]],
+                told["recall"][n],
+                told["fresh"][n],
+            )
+            for n, hop in enumerate(hops)
+        ]
+        unused = None if told["unused"] is None else named(told["unused"])
+        made.append(Trace(agent, steps, named(told["missed"]), unused, told["lost"]))
+    return made
+
+
+def _named(piece: Span, pieces: Sequence[Span], numbers: Mapping[str, int]) -> tuple[str, str]:
+    """What a piece of evidence is called, and where on the page it stands; "" where it does not."""
+    if (passage := passage_of(piece)) is None:
+        number = pieces.index(piece) + 1
+        return f"E{number}", f"#evidence-{number}"
+    return (f"P{numbers[passage]}", f"#passage-{numbers[passage]}") if passage in numbers else (passage, "")
 
 
 def show(request: Request) -> Response:
@@ -382,10 +473,13 @@ def show(request: Request) -> Response:
         raise HTTPException(404)
     (query,) = index.queries([place])
     answers, labels, games = index.answers(place), index.labels(place), index.games(place)
-    known = index.passages(ids_of(answers, labels))
+    searches = index.steps(place)
+    known = index.passages(ids_of(answers, labels, searches))
     library: Library = request.app.state.library
-    passages = [_openable(library, bench, one) for one in passages_of(query, answers, labels, known, bench.name)]
-    evidence = _evidence(library, bench, query)
+    passages = [
+        _openable(library, bench, one) for one in passages_of(query, answers, labels, known, bench.name, searches)
+    ]
+    evidence = _evidence(library, bench, query, [one for one in pieces_of(searches) if passage_of(one) is None])
     _draw_ahead(library, bench, query, passages)
     numbers = {passage.id: passage.number for passage in passages}
     listing = listing_of(request.query_params)
@@ -403,14 +497,17 @@ def show(request: Request) -> Response:
         "failures": failures_of(index, answers, own),
         "causes": {row["name"]: row["cause"] for row in causes},
         "own": own,
+        "traces": traces_of(searches, numbers),
+        "traced": {agent: number for number, agent in enumerate(searches, 1)},
         "passages": passages,
         "numbers": numbers,
-        "labels": _by_answer(labels),
+        "labels": by_answer(labels),
         "pairs": pairs,
         "lists": lists_of(index.lists(place)),
         "row": row_of(query, (), "", measure, None if measure is None else values_of(index, measure.name)),
         "measure": measure,
-        "metadata": _told(query["metadata"]),
+        "conversation": _conversation(index, query),
+        "metadata": _told(query),
         "history": query["history"],
         "evidence": evidence,
         "made_from": _made_from(library, bench, query),
@@ -434,7 +531,7 @@ def _around(index: Index, request: Request, place: int) -> dict[str, Any]:
     return {"before": before, "after": after, "at": at + 1, "n_listed": len(listed)}
 
 
-def _by_answer(labels: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+def by_answer(labels: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
     """Agent to what judges and evaluators gave its answer."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for row in labels:
@@ -443,11 +540,18 @@ def _by_answer(labels: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[st
     return found
 
 
-def _told(metadata: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _told(query: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Metadata as names and values."""
-    return [
-        (name, _said(value)) for name, value in metadata.items() if name not in AS_ASKED and value not in (None, "")
-    ]
+    not_shown = AS_ASKED | ({"conversation", "turn"} if query["conversation"] else set())
+    given = query["metadata"].items()
+    return [(name, _said(value)) for name, value in given if name not in not_shown and value not in (None, "")]
+
+
+def _conversation(index: Index, query: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Of a turn the conversation's name, which of its turns it says it is, and of those asked, from 1."""
+    if not (name := query["conversation"]):
+        return None
+    return {"name": name, "turn": query["turn"], "at": index.turns(name).index(query["place"]) + 1}
 
 
 def _said(value: object) -> str:
@@ -479,20 +583,31 @@ def _made_from(library: Library, bench: Bench, query: Mapping[str, Any]) -> tupl
     return place_named(given), page_address(bench.name, doc, page, {"query": query["id"]}) if there else None
 
 
-def _evidence(library: Library, bench: Bench, query: Mapping[str, Any]) -> list[EvidenceShown]:
+def _evidence(library: Library, bench: Bench, query: Mapping[str, Any], pieces: Sequence[Span]) -> list[EvidenceShown]:
+    """What the query says of it; pieces that steps are measured by are named by their numbers."""
     found = []
-    for doc in documents_of(query["metadata"]):
+    for doc in dict.fromkeys([*(piece.doc for piece in pieces), *documents_of(query["metadata"])]):
         try:
             document = library.document(bench.workspace, doc)
         except InputError:
             continue
-        for one in [] if document is None else evidence_in(query["metadata"], document):
-            assert document is not None
-            pages = [piece.page for piece in document.pieces(one.start, one.end)]
+        if document is None:
+            continue
+        numbers = {piece[1:]: number for number, piece in enumerate(pieces, 1) if piece.doc == doc}
+        given = [(one.start, one.end) for one in evidence_in(query["metadata"], document)]
+        for start, end in [*numbers, *(one for one in given if _stripped(document.text, *one) not in numbers)]:
+            pages = [piece.page for piece in document.pieces(start, end)]
             where = {"doc": doc, "first_page": pages[0], "last_page": pages[-1]} if pages else {"doc": doc}
             address = page_address(bench.name, doc, where.get("first_page"), {"query": query["id"]})
-            found.append(EvidenceShown(document.text[one.start : one.end], place_named(where), address))
+            number = numbers.get((start, end))
+            found.append(EvidenceShown(document.text[start:end], place_named(where), address, number))
     return found
+
+
+def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
+    """The stretch without the white space at its ends."""
+    begin = start + len(text[start:end]) - len(text[start:end].lstrip())
+    return begin, begin + len(text[start:end].strip())
 
 
 class QueryPage(View):
