@@ -125,7 +125,7 @@ def test_each_step_stands_beside_the_evidence_that_it_found(workspace: Workspace
     found = [
         "1 canada child P2 web · 1,000 tokens wasted Recall so far 0.00 · 100% of its passages are new",
         "2 <i>canada</i> pays P2 P1 first to find E1 Recall so far 0.50 · 50% of its passages are new",
-        "3 Canada child Failed: timed out found nothing wasted , asked before Recall so far 0.50",
+        "3 Canada child Failed: timed out wasted , asked before Recall so far 0.50",
         "4 papers P1 P3 first to find E2 Recall so far 1.00 · 50% of its passages are new",
         "5 more found nothing surplus: all was found before Recall so far 1.00",
         "Found and not handed to the answer: E2 . Evidence lost: 0.50.",
