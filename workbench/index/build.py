@@ -42,6 +42,8 @@ from ..kept import Kept
 from .read import Index
 
 if TYPE_CHECKING:
+    from ragassay.evaluate.measures.by_step import Steps
+
     from ..asked import Bench
 
 R = TypeVar("R", bound=Record)
@@ -234,12 +236,14 @@ def _steps(
     workspace: Workspace, answers: Mapping[int, Sequence[Answer]], passages: Sequence[Passage], place: Mapping[str, int]
 ) -> Iterator[tuple[object, ...]]:
     """(query, agent, its hops, what they brought (`by_step.Steps`), why that is not known) of each answer with hops."""
-    stepping = {str(agent): found for agent, rows in answers.items() if (found := [row for row in rows if row.hops])}
+    stepping = {str(agent): some for agent, rows in answers.items() if (some := [row for row in rows if row.hops])}
     if not stepping:
         return
-    from ragassay.evaluate.figures.steps import Steps, steps_by_query
+    from ragassay.evaluate.figures.steps import steps_by_query
 
-    known, fault, labels = dict[str, dict[str, Steps | None]](), None, Qrels()
+    known: dict[str, dict[str, Steps | None]] = {}
+    labels: Qrels = {}
+    fault = None
     try:
         for path in (workspace.qrels, workspace.own_qrels):
             labels |= read_qrels(path) if path.exists() else {}

@@ -132,7 +132,7 @@ def test_each_step_stands_beside_the_evidence_that_it_found(workspace: Workspace
     ]
     assert steps == " ".join(found)
     evidence = page[page.index('<ul class="evidence">') : page.index('<div class="answers-and-games">')]
-    assert [row for row in re.findall(r"<b>(E\d)</b> .*?>([^<>]+)</q>", evidence)] == [("E1", CANADA), ("E2", PAPERS)]
+    assert re.findall(r"<b>(E\d)</b> .*?>([^<>]+)</q>", evidence) == [("E1", CANADA), ("E2", PAPERS)]
     assert CREDIT in evidence, "what is of grade 1 stands there without a number"
     assert "found by step 4 of agentic, not handed to its answer" in said(page)
     assert "Said before" not in plain and "steps" not in plain.lower() and "Conversation" not in plain
