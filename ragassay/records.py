@@ -151,11 +151,12 @@ class Query(Record):
 
     def dump(self) -> dict[str, Any]:
         """As of every record; without a history where there is none."""
-        made = super().dump()
-        if self.history:
-            return {**made, "history": [turn.dump() for turn in self.history]}
-        del made["history"]
-        return made
+        return _with_history(super().dump(), self.history)
+
+
+def _with_history(made: dict[str, Any], history: tuple[Turn, ...]) -> dict[str, Any]:
+    del made["history"]
+    return {**made, "history": [turn.dump() for turn in history]} if history else made
 
 
 def whole_text(query: Query) -> str:
@@ -164,11 +165,16 @@ def whole_text(query: Query) -> str:
 
 
 class Rejected(Record):
-    """`rejected.jsonl`: a question that did not enter the pool, and why."""
+    """`rejected.jsonl`: a question that did not enter the pool, and why. history: of a turn, what was said before."""
 
     text: str
     metadata: dict[str, Any]
     reason: str
+    history: tuple[Turn, ...] = ()
+
+    def dump(self) -> dict[str, Any]:
+        """As of every record; without a history where there is none."""
+        return _with_history(super().dump(), self.history)
 
 
 class WrittenRole(Record):

@@ -59,7 +59,7 @@ class Edits:
             if self._action(query) == "reject":
                 who = one_line(self.by_id[query.id].person)
                 reason = f"rejected by hand, by {who}" if who else "rejected by hand"
-                rejected.append(Rejected(text=query.text, metadata={**query.metadata, "id": query.id}, reason=reason))
+                rejected.append(_rejected(query, reason, {"id": query.id}))
         return Sifted(tuple(self.without_rejected(sifted.kept)), tuple(rejected))
 
     def taken_in(self, sifted: Sifted) -> tuple[Sifted, list[Query]]:
@@ -101,7 +101,8 @@ class Edits:
         one = self.by_id.get(query.id)
         if one is None or one.action != "edit" or one.text is None or one.text == query.text:
             return query
-        return query.model_copy(update={"text": one.text, "metadata": {**query.metadata, "edited_from": query.text}})
+        metadata = {**query.metadata, "edited_from": str(query.text)}
+        return Query(id=query.id, text=one.text, metadata=metadata, history=query.history)
 
     def _taken(self, one: Rejected) -> Query | None:
         id, text = id_of_rejected(one.text, one.metadata), clean(one.text)
@@ -110,11 +111,16 @@ class Edits:
             return None
         if decided.action == "accept" and fault_in_writing(text):
             return None
-        return Query(id=id, text=text, metadata={**one.metadata, "rejected_for": one.reason})
+        return Query(id=id, text=text, metadata={**one.metadata, "rejected_for": one.reason}, history=one.history)
 
     def _action(self, query: Query) -> str | None:
         one = self.by_id.get(query.id)
         return one.action if one else None
+
+
+def _rejected(query: Query, reason: str, more: Mapping[str, str] | None = None) -> Rejected:
+    metadata = {**query.metadata, **(more or {})}
+    return Rejected(text=str(query.text), metadata=metadata, reason=reason, history=query.history)
 
 
 def read_edits(path: Path) -> Edits:
@@ -245,7 +251,7 @@ class _Looked:
                 self.kept_anyway += [query.id] if fault else []
                 kept.append(self.finder.with_evidence(query, found[query.id]))
             else:
-                rejected.append(Rejected(text=query.text, metadata=query.metadata, reason=fault))
+                rejected.append(_rejected(query, fault))
         return Sifted(tuple(kept), tuple(rejected))
 
     def quoted(self, queries: list[Query], experiment: Experiment, caller: Caller) -> list[Query]:

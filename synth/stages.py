@@ -247,7 +247,7 @@ def _later_steps(workspace: Workspace) -> list[Load]:
 
 def _steps_of_conversations(setup: Setup, drawn: Sequence[Section]) -> list[Load]:
     """What is asked once the chains are there: blind questions, turns, and what readers make of them."""
-    from ragassay.prompts import Prompt
+    from ragassay.prompts import Prompt, count_tokens
 
     from .questions.conversations import LEANS, TOGETHER, conversations
 
@@ -257,6 +257,9 @@ def _steps_of_conversations(setup: Setup, drawn: Sequence[Section]) -> list[Load
     loads, n, alone = [], 0, 0
     for one in talks:
         later = len(one.slots) - 1
+        if setup.experiment.questions.roles == "corpus":
+            shown = tokens["chain"] + count_tokens(one.sections[0].text)
+            loads.append(foreseen_load("chain", one.model, 1, shown, len(one.slots)))
         n, alone = n + later, alone + sum(getattr(slot, "move", "") in LEANS for slot in one.slots)
         loads.append(foreseen_load("blind", one.model, 1, blind + len(one.slots) * QUESTION_TOKENS))
         if later:

@@ -406,7 +406,7 @@ def sift(
             kept[places[id(candidate)]] = query
         else:
             rejected[places[id(candidate)]] = Rejected(
-                text=writable(candidate.text), metadata=candidate.metadata, reason=reason
+                text=writable(candidate.text), metadata=candidate.metadata, reason=reason, history=candidate.history
             )
     return Sifted(tuple(kept[i] for i in sorted(kept)), tuple(rejected[i] for i in sorted(rejected)))
 

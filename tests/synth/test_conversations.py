@@ -20,7 +20,8 @@ from ragassay.experiment.tables import MOVES, QuestionsSettings
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records
 from ragassay.models.requests import Reply
-from ragassay.records import Found, Judgment, LedgerRow, Passage, Query, Rejected, Section
+from ragassay.queries import Edit, add_edit, id_of_rejected
+from ragassay.records import Asked, Found, Judgment, LedgerRow, Passage, Query, Rejected, Section
 from ragassay.synth.make_questions import make_questions
 from ragassay.synth.questions.conversations import LEANS, conversations
 from ragassay.synth.questions.find import Finder
@@ -264,3 +265,18 @@ def test_turns_and_moves_are_in_no_other_manifest() -> None:
     settings = {style: QUESTIONS.settings(experiment(questions=table)) for style, table in asked.items()}
     for name in ("questions.turns", "questions.moves"):
         assert [style for style in STYLES if name in settings[style]] == ["conversations"]
+
+
+def test_a_turn_that_a_person_edits_or_takes_in_keeps_what_was_said_before(tmp_path: Path) -> None:
+    def say(label: str, text: str) -> Any:
+        return {"pairs": []} if label.startswith("same-file") else sober(label, text)
+
+    workspace = make_workspace(tmp_path, moves={"pronoun": 1.0}, sections=1)
+    run(workspace, say)
+    [first, *_] = read_records(workspace.rejected, Rejected)
+    taken = id_of_rejected(first.text, first.metadata)
+    add_edit(workspace.question_edits, Edit(id=taken, action="edit", text="And what of it?"))
+    run(workspace, say)
+    [turn] = [query for query in read_records(workspace.test_set, Query) if query.history]
+    assert turn.history == first.history and isinstance(turn.text, Asked)
+    assert (turn.text, turn.metadata["turn"]) == (Asked("And what of it?", first.history), 2)
