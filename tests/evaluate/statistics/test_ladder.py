@@ -78,7 +78,7 @@ def test_what_failed_counts_against_the_leader():
 @pytest.mark.parametrize(("n", "told"), [(5, False), (6, True)])
 def test_six_sections_that_all_say_the_same_suffice_and_five_do_not(n, told):
     found = holm_from_leader(np.array([[0.8] * n, [0.5] * n]), alone(n), 7)
-    assert found.told.tolist() == [told]
+    assert found.told.tolist() == [told] and (found.p.tolist() == [1.0]) == (not told)
     assert found.low[0] <= 0.3 <= found.high[0] < 1
 
 

@@ -8,6 +8,7 @@ import textwrap
 import pytest
 from support.judge_bench import ANSWERS
 from support.loopback.behaviours import reply
+from support.made_cases import case_of, evaluator_of, judged
 
 from ragassay.evaluate.judging.engine.rounds import complete
 from ragassay.records import Assessment
@@ -82,6 +83,16 @@ def test_what_the_user_can_mend_stops_the_run(judge, bench, capsys, place) -> No
 def test_nothing_is_prepared_while_replies_are_missing(judge, bench) -> None:
     assert judge(with_=",umbrela", more=("--model", "file:judge")) == []
     assert bench.status == 3 and not (bench.folder / "seen.txt").exists()
+
+
+def test_a_record_of_what_was_not_asked_for_is_an_error_of_what_was(monkeypatch) -> None:
+    steps = type(evaluator_of("looping")).steps
+    others = lambda self, case: [row.model_copy(update={"query_id": "q9"}) for row in steps(self, case)]  # noqa: E731
+    monkeypatch.setattr(type(evaluator_of("looping")), "steps", others)
+    rows = judged(evaluator_of("looping"), case_of("So it is. It is so."))
+    assert {(row.query_id, row.label, row.error) for row in rows} == {
+        ("q1", None, "the judge did not cover what was asked")
+    }
 
 
 @pytest.mark.parametrize("made", [["p1", "p1"], ["p3"]], ids=["twice", "not owed"])
