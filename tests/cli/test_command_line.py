@@ -17,18 +17,19 @@ from ragassay.cli import OLD, build_parser, main
 
 VERBS = ["new", "run", "plan", "ingest", "questions", "retrieve", "answer", "judge", "compare", "report"]
 VERBS += ["replies", "label-sheet", "model", "search", "score", "rate", "agree", "agree systems", "gate"]
+VERBS += ["evaluate", "judge --list", "export", "plot", "consistency", "agree meta-eval", "opensearch", "demo"]
 VERBS += [
-    "evaluate",
-    "judge --list",
-    "export",
-    "plot",
-    "consistency",
-    "agree meta-eval",
-    "opensearch",
-    "demo",
     "completion",
+    "agree calibrate",
+    "check",
+    "screen",
+    "check validity",
+    "archive",
+    "doctor",
+    "import",
+    "perturb",
+    "serve",
 ]
-VERBS += ["agree calibrate", "check", "screen", "check validity", "archive", "doctor", "import", "perturb", "serve"]
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -168,6 +169,8 @@ def foreign_callable(corpus: Path) -> None:
         (edit("[judge]", "[judge"), "experiment.toml:22: is not TOML"),
         (edit("retries = 5", "retries = 99"), "experiment.toml:30: run.retries"),
         (edit('"file:m"', '"acme:m"'), "'acme:m' has no known provider"),
+        (edit('"file:m"', '"file:"'), "experiment.toml"),
+        (edit('"file:m"', '"openai: "'), "experiment.toml"),
         (edit('"file:m"', '"m"'), "provider:model"),
         (edit('"file:m"', '"anthropic:m"'), "ANTHROPIC_API_KEY"),
         (edit('"file:m"', '"local:nowhere.gguf"'), "nowhere.gguf"),

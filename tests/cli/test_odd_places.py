@@ -73,15 +73,6 @@ def test_options_that_mean_nothing_are_refused(tmp_path: Path, options: list[str
     assert code == 2 and not (tmp_path / "results").exists()
 
 
-@pytest.mark.parametrize("model", ["file:", "openai: ", "acme:m"])
-def test_a_model_that_is_none_is_said_with_the_file(tmp_path: Path, model: str, capsys: pytest.CaptureFixture[str]):
-    corpus = make_corpus(tmp_path / "mine", "file:m")
-    settings = corpus / "experiment.toml"
-    settings.write_text(settings.read_text().replace('model = "file:m"', f'model = "{model}"'))
-    assert main(["run", str(corpus)]) == 2
-    assert "experiment.toml" in capsys.readouterr().err
-
-
 def test_the_corpus_folder_itself_is_no_place_for_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     corpus = make_corpus(tmp_path / "mine", "file:m")
     (corpus / "queries.jsonl").write_text('{"_id": "q1", "text": "mine?"}\n')

@@ -79,13 +79,3 @@ def test_what_an_agents_own_model_and_prompt_lack_is_said_before_anything_is_pai
         corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url, more=AGENT.format(model=model, more=more))
         assert main(["run", str(corpus)]) == 2
         assert said in capsys.readouterr().err and server.requests == []
-
-
-def test_a_model_that_rewrites_is_looked_for_before_anything_is_paid(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with ScriptedServer("openai", answer_everything) as server:
-        more = '\n[[retriever]]\nname = "imagined"\nkind = "bm25"\nrewrite = "hyde"\nrewrite_model = "anthropic:m"\n'
-        corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url, more=more)
-        assert main(["run", str(corpus)]) == 2
-        assert "ANTHROPIC_API_KEY is not set" in capsys.readouterr().err and server.requests == []

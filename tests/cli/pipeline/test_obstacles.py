@@ -71,6 +71,17 @@ def no_key(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     edit(corpus, "[judge]\nmodel = ", '[judge]\nmodel = "anthropic:claude-sonnet-4-5" # ')
 
 
+def no_rewriters_key(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rewriting = 'name = "imagined"\nkind = "bm25"\nrewrite = "hyde"\nrewrite_model = "anthropic:m"'
+    edit(corpus, "[compare]", f"[[retriever]]\n{rewriting}\n[compare]")
+
+
+def no_embedding_server(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    edit(corpus, 'retrievers = ["bm25"]', 'retrievers = ["knn"]\nembedding = "openai:e"')
+    with (corpus / "experiment.toml").open("a") as stream:
+        stream.write('[models."openai:e"]\nbase_url = "http://127.0.0.1:9/v1"\n')
+
+
 def no_server(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     edit(corpus, "[judge]\nmodel = ", '[judge]\nmodel = "openai:other" # ')
     with (corpus / "experiment.toml").open("a") as stream:
@@ -87,6 +98,8 @@ def no_server(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (wrong_signature, "cannot be called with a query's text alone"),
         (no_evaluators_model, "golden_similarity needs sentence_transformers, which needs the extra 'local'"),
         (no_key, "ANTHROPIC_API_KEY is not set"),
+        (no_rewriters_key, "ANTHROPIC_API_KEY is not set"),
+        (no_embedding_server, "openai:e: nobody answers at http://127.0.0.1:9/v1"),
         (no_schema, "query 'q1': metadata.json_schema is no JSON schema: its $schema is not text"),
         (no_condition, "query 'q1': metadata.conditions: "),
         (no_server, "openai:other: nobody answers at http://127.0.0.1:9/v1 (Connection refused)"),

@@ -148,16 +148,6 @@ def test_finalists_that_change_take_the_place_of_the_others(corpus: Path):
             assert json.loads(Path("results/mine/results.json").read_text())["agents"] == [name]
 
 
-def test_without_evidence_nothing_is_paid_for_a_screening(corpus: Path, capsys: pytest.CaptureFixture[str]):
-    write_lines(corpus / "queries.jsonl", [{"_id": "q1", "text": "What is register R10 for?"}])
-    with JsonServer(served) as server, ScriptedServer("openai", chat) as chats:
-        at(corpus, f"{server.address}/v1", "openai:e", "rerank:r")
-        at(corpus, chats.base_url, "openai:w", "openai:l", "openai:m")
-        assert main(["run", str(corpus)]) == 2
-        assert "no query has evidence" in capsys.readouterr().err
-        assert not server.requests and not chats.requests
-
-
 def test_where_every_search_fails_the_status_says_it(corpus: Path, capsys: pytest.CaptureFixture[str]):
     path = corpus / "experiment.toml"
     tables = '[[retriever]]\nname = "b"\nkind = "bm25"\nrerank = "rerank:r"\n'

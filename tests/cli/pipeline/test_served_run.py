@@ -59,20 +59,6 @@ def test_it_is_in_the_plan_and_the_usage_and_a_second_run_asks_nothing(tmp_path:
         assert len(server.requests) == n_calls
 
 
-def test_a_server_that_is_not_there_stands_in_the_way_before_anything_is_asked(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
-    with ScriptedServer("openai", answer_everything) as chat:
-        more = TABLE.format("http://127.0.0.1:9")
-        corpus = make_corpus(tmp_path / "mine", "openai:m", chat.base_url, more=more)
-        path = corpus / "experiment.toml"
-        served = 'retrievers = ["knn"]\nembedding = "openai:tiny-embedder"'
-        path.write_text(path.read_text().replace('retrievers = ["bm25"]', served))
-        assert main(["run", str(corpus)]) == 2
-        assert not chat.requests
-    assert "openai:tiny-embedder: nobody answers at http://127.0.0.1:9/v1" in capsys.readouterr().err
-
-
 def test_the_table_of_an_embedding_model_that_nothing_names_is_refused(tmp_path: Path, capsys):
     corpus = make_corpus(tmp_path / "mine", "openai:m", more=TABLE.format("http://127.0.0.1:9"))
     assert main(["plan", str(corpus)]) == 2

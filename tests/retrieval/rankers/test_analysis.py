@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import log
 
 import numpy as np
@@ -56,17 +57,7 @@ def test_text_from_pdfs_is_folded() -> None:
 
 def test_chinese_and_japanese_become_bigrams_as_in_lucenes_cjk_analyzer() -> None:
     # TestCJKAnalyzer.testJa1, testJa2, and its mixed text
-    assert terms("一二三四五六七八九十", "ja") == [
-        "一二",
-        "二三",
-        "三四",
-        "四五",
-        "五六",
-        "六七",
-        "七八",
-        "八九",
-        "九十",
-    ]
+    assert terms("一二三四五六七八九十", "ja") == [a + b for a, b in pairwise("一二三四五六七八九十")]
     assert terms("一 二三四 五六七八九 十", "ja") == ["一", "二三", "三四", "五六", "六七", "七八", "八九", "十"]
     assert terms("あいうえおabcかきくけこ", "ja") == [
         "あい", "いう", "うえ", "えお", "abc", "かき", "きく", "くけ", "けこ",
