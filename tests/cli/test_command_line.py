@@ -18,18 +18,8 @@ from ragassay.cli import OLD, build_parser, main
 VERBS = ["new", "run", "plan", "ingest", "questions", "retrieve", "answer", "judge", "compare", "report"]
 VERBS += ["replies", "label-sheet", "model", "search", "score", "rate", "agree", "agree systems", "gate"]
 VERBS += ["evaluate", "judge --list", "export", "plot", "consistency", "agree meta-eval", "opensearch", "demo"]
-VERBS += [
-    "completion",
-    "agree calibrate",
-    "check",
-    "screen",
-    "check validity",
-    "archive",
-    "doctor",
-    "import",
-    "perturb",
-    "serve",
-]
+VERBS += ["completion", "agree calibrate", "check", "screen"]
+VERBS += ["check validity", "archive", "doctor", "import", "perturb", "serve"]
 
 
 @pytest.mark.parametrize("verb", VERBS)
