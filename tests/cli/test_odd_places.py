@@ -14,7 +14,7 @@ import pytest
 from support.loopback.behaviours import hang
 from support.loopback.server import ScriptedServer
 from support.pdf_maker import make_pdf
-from support.small_corpus import make_corpus, page
+from support.small_corpus import edit, make_corpus, page
 
 from ragassay.cli import main
 from ragassay.cli.pipeline import manifest
@@ -85,8 +85,7 @@ def test_k_larger_than_the_corpus_is_said_before_a_question_is_asked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     corpus = make_corpus(tmp_path / "mine", "file:m")
-    settings = corpus / "experiment.toml"
-    settings.write_text(settings.read_text().replace("k = 3", "k = 300"))
+    edit(corpus, "k = 3", "k = 300")
     for verb in ("run", "plan"):
         assert main([verb, str(corpus)]) == 2
         assert "retrieval.k is 300" in capsys.readouterr().err

@@ -14,7 +14,7 @@ import pytest
 from support import digest_encoder
 from support.pdf_maker import break_page, make_pdf
 from support.places import ROOT
-from support.small_corpus import contents, make_corpus
+from support.small_corpus import contents, edit, make_corpus
 
 from ragassay.cli import main
 from ragassay.cores import Cores, Helpers, beside
@@ -150,8 +150,7 @@ def test_an_extra_that_is_not_installed_is_named(backend, package, monkeypatch: 
 )
 def test_settings_that_do_not_go_together(tmp_path: Path, lines: str, said: str, capsys) -> None:
     corpus = make_corpus(tmp_path / "corpus", "file:m")
-    toml = corpus / "experiment.toml"
-    toml.write_text(toml.read_text().replace("[run]", f"[run]\n{lines}"))
+    edit(corpus, "[run]", f"[run]\n{lines}")
     assert main(["ingest", str(corpus), "--results", str(tmp_path / "results")]) == 2
     assert said in capsys.readouterr().err
 

@@ -90,3 +90,10 @@ def contents(folder: Path) -> dict[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path.name != ".lock"
     }
+
+
+def edit(corpus: Path, old: str, new: str) -> None:
+    """Change experiment.toml, which has what is to be changed."""
+    path = corpus / "experiment.toml"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))

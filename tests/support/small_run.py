@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.loopback.server import Script, ScriptedServer
-from support.small_corpus import answer_everything, make_corpus
+from support.small_corpus import answer_everything, edit, make_corpus
 
 from ragassay.cli import main
 
@@ -36,9 +36,7 @@ class SmallRun:
 
     def set(self, old: str, new: str) -> None:
         """Change experiment.toml."""
-        path = self.corpus / "experiment.toml"
-        assert old in path.read_text()
-        path.write_text(path.read_text().replace(old, new))
+        edit(self.corpus, old, new)
 
     def asked(self) -> int:
         """Requests since the test began."""

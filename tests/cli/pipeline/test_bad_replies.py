@@ -12,7 +12,7 @@ from support.finished_run.run import Run
 from support.loopback.server import ScriptedServer
 from support.made_up_results.page import Page
 from support.results_folder import scored
-from support.small_corpus import make_corpus
+from support.small_corpus import edit, make_corpus
 
 from ragassay.cli import main
 from ragassay.evaluate.measures.measure import Judged
@@ -28,9 +28,7 @@ def run_with(folder: Path, bad: tuple[str, ...]) -> Run:
     with ScriptedServer("openai", spoil(bad)) as server, pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
         corpus = make_corpus(folder / "mine", "openai:m", server.base_url)
-        text = (corpus / "experiment.toml").read_text()
-        text = text.replace('"openai:m" = 4', '"openai:m" = 12')
-        (corpus / "experiment.toml").write_text(text)
+        edit(corpus, '"openai:m" = 4', '"openai:m" = 12')
         assert main(["run", str(corpus), "--results", str(folder / "results" / "mine")]) == 0
     return Run(corpus, folder / "results" / "mine")
 

@@ -9,7 +9,7 @@ import pytest
 from support.json_lines import records, write_lines
 from support.loopback.server import ScriptedServer
 from support.made_up_results.page import Page
-from support.small_corpus import answer_everything, make_corpus
+from support.small_corpus import answer_everything, edit, make_corpus
 
 from ragassay.cli import main
 
@@ -27,8 +27,7 @@ def corpus(tmp_path: Path) -> Path:
 
 def both(corpus: Path, server: ScriptedServer, source: str = "both") -> Path:
     make_corpus(corpus, "openai:m", server.base_url)
-    text = (corpus / "experiment.toml").read_text()
-    (corpus / "experiment.toml").write_text(text.replace("[questions]", f'[questions]\nsource = "{source}"'))
+    edit(corpus, "[questions]", f'[questions]\nsource = "{source}"')
     write_lines(corpus / "queries.jsonl", OWN)
     return corpus
 

@@ -21,7 +21,7 @@ from support.finished_run.run import Run
 from support.finished_run.tables import check_owed, check_tables, figures_of
 from support.loopback.server import ScriptedServer
 from support.made_up_results.page import Page
-from support.small_corpus import contents, make_corpus
+from support.small_corpus import contents, edit, make_corpus
 
 from ragassay.cli import main
 
@@ -47,11 +47,8 @@ def small_run(folder: Path) -> Run:
     with ScriptedServer("openai", spoil(None)) as server, pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
         corpus = make_corpus(folder / "mine", "openai:m", server.base_url)
-        text = (corpus / "experiment.toml").read_text()
         for old, new in LARGER.items():
-            assert old in text
-            text = text.replace(old, new)
-        (corpus / "experiment.toml").write_text(text)
+            edit(corpus, old, new)
         (corpus / "by_letters.py").write_text(EMBEDDING)
         assert main(["run", str(corpus), "--results", str(folder / "results" / "mine")]) in (0, 1)
     return Run(corpus, folder / "results" / "mine")

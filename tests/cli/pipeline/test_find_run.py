@@ -11,7 +11,7 @@ import pytest
 from support.json_lines import records
 from support.loopback.behaviours import Behaviour, reply
 from support.loopback.server import ScriptedServer
-from support.small_corpus import answer_everything, contents, make_corpus
+from support.small_corpus import answer_everything, contents, edit, make_corpus
 
 from ragassay.cli import main
 
@@ -66,8 +66,7 @@ def failing_batches(number: int, body: dict[str, Any]) -> Behaviour:
 
 def asked_of(corpus: Path, server: ScriptedServer, more: str = "") -> Path:
     make_corpus(corpus, "openai:m", server.base_url, more=more)
-    path = corpus / "experiment.toml"
-    path.write_text(path.read_text().replace('style = "passage"', 'source = "own"\nevidence = "corpus"'))
+    edit(corpus, 'style = "passage"', 'source = "own"\nevidence = "corpus"')
     (corpus / "questions.txt").write_text("\n".join(QUESTIONS) + "\n")
     return corpus
 

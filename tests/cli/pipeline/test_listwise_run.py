@@ -12,7 +12,7 @@ from support.json_lines import records
 from support.judged_together import answers_in
 from support.loopback.behaviours import Behaviour, reply
 from support.loopback.server import ScriptedServer
-from support.small_corpus import answer_everything, contents, make_corpus
+from support.small_corpus import answer_everything, contents, edit, make_corpus
 
 from ragassay.cli import main
 from ragassay.records import IDENTICAL
@@ -33,9 +33,8 @@ def planned(corpus: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, list[
 def corpus_of_four(folder: Path, base_url: str | None = None, judge: str = TOGETHER, tag: str = "ranked") -> Path:
     own = "".join(OWN.format(name=name, tag=tag) for name in ("ours", "theirs"))
     corpus = make_corpus(folder, "openai:gpt-4o", base_url, more=own)
-    path = corpus / "experiment.toml"
-    text = path.read_text().replace('style = "passage"', 'style = "passage"\nevidence = "section"')
-    path.write_text(text.replace("[judge]\n", judge))
+    edit(corpus, 'style = "passage"', 'style = "passage"\nevidence = "section"')
+    edit(corpus, "[judge]\n", judge)
     (corpus / f"ours_{tag}.py").write_text("def answer(query):\n    return 'As the manual says.'\n")
     (corpus / f"theirs_{tag}.py").write_text("def answer(query):\n    return 'Not as the manual says: ' + query\n")
     return corpus
@@ -67,8 +66,7 @@ def read_by_all(corpus: Path, results: Path, capsys: pytest.CaptureFixture[str])
 
 def back_to_pairs(corpus: Path, results: Path) -> None:
     """No list is left behind."""
-    path = corpus / "experiment.toml"
-    path.write_text(path.read_text().replace('games = "listwise"', 'games = "all"'))
+    edit(corpus, 'games = "listwise"', 'games = "all"')
     assert main(["run", str(corpus)]) == 0
     assert not (results / "lists.jsonl").exists()
     assert {"presentation", "place_a"}.isdisjoint(records(results / "games.jsonl")[0])
@@ -114,9 +112,8 @@ def test_a_judge_that_repeats_the_order_is_named_before_everything_else(
 ):
     with ScriptedServer("openai", as_shown) as server:
         corpus = corpus_of_four(tmp_path / "mine", server.base_url, judge='[judge]\ngames = "listwise"\n', tag="echoed")
-        path = corpus / "experiment.toml"
-        text = path.read_text().replace("sections = 4\nper_section = 4", "sections = 8\nper_section = 4")
-        path.write_text(text.replace("= 4 }", "= 12 }"))
+        edit(corpus, "sections = 4", "sections = 8")
+        edit(corpus, "= 4 }", "= 12 }")
         assert main(["run", str(corpus)]) in (0, 1)
     said = capsys.readouterr().out
     results = tmp_path / "results" / "mine"

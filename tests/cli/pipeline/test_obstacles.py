@@ -11,18 +11,12 @@ from pathlib import Path
 import pytest
 from support.json_lines import records
 from support.loopback.server import ScriptedServer
-from support.small_corpus import answer_everything, make_corpus
+from support.small_corpus import answer_everything, edit, make_corpus
 
 from ragassay.cli import main
 from ragassay.files import json_line, write_text
 
 AGENT = '\n[[agent]]\nname = "ours"\nkind = "python"\ncallable = "{}"\n'
-
-
-def edit(corpus: Path, old: str, new: str) -> None:
-    path = corpus / "experiment.toml"
-    assert old in path.read_text()
-    path.write_text(path.read_text().replace(old, new))
 
 
 def no_extra(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:

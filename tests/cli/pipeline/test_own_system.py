@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.json_lines import records
 from support.loopback.server import ScriptedServer
-from support.small_corpus import answer_everything, make_corpus
+from support.small_corpus import answer_everything, edit, make_corpus
 
 from ragassay.cli import main
 
@@ -33,8 +33,7 @@ def test_its_cost_is_shown_as_its_own_and_no_limit_counts_it(tmp_path: Path, cap
         (corpus / "ours.py").write_text(CODE)
         assert main(["run", str(corpus), "--max-cost", "20"]) == 0
         assert "answer: agent ours: 4/4\n" in capfd.readouterr().err
-        text = (corpus / "experiment.toml").read_text()
-        (corpus / "experiment.toml").write_text(text.replace("tournaments = 10", "tournaments = 20"))
+        edit(corpus, "tournaments = 10", "tournaments = 20")
         assert main(["run", str(corpus), "--max-cost", "20"]) == 0, "60 US$ of its own are not the limit's"
         assert "loud" not in "".join(capfd.readouterr())
     results = tmp_path / "results" / "mine"

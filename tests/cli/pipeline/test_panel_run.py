@@ -11,7 +11,7 @@ import pytest
 from support.json_lines import records
 from support.loopback.server import ScriptedServer
 from support.schema_replies import reply_to
-from support.small_corpus import answer_everything, contents, make_corpus
+from support.small_corpus import answer_everything, contents, edit, make_corpus
 
 from ragassay.cli import main
 
@@ -23,8 +23,7 @@ SECOND = 'second = "file:dear"\nsecond_share = 0.5\n'
 def corpus_of_panel(folder: Path, base_url: str | None = None, judge: str = JUDGE + SECOND) -> Path:
     own = "".join(f'\n[models."{name}"]\nbase_url = "{base_url}"\n' for name in PANEL[1:] if base_url)
     corpus = make_corpus(folder, PANEL[0], base_url, more=own)
-    path = corpus / "experiment.toml"
-    path.write_text(path.read_text().replace(f'[judge]\nmodel = "{PANEL[0]}"\n', judge))
+    edit(corpus, f'[judge]\nmodel = "{PANEL[0]}"\n', judge)
     return corpus
 
 
@@ -112,8 +111,7 @@ def test_the_second_judges_key_is_missed_before_the_first_is_paid(tmp_path: Path
         corpus = corpus_of_panel(tmp_path / "mine", server.base_url, JUDGE)
         for stage in ("ingest", "questions", "retrieve", "answer"):
             assert main([stage, str(corpus)]) == 0
-        path = corpus / "experiment.toml"
-        path.write_text(path.read_text().replace(JUDGE, JUDGE + 'second = "anthropic:claude-sonnet-4-5"\n'))
+        edit(corpus, JUDGE, JUDGE + 'second = "anthropic:claude-sonnet-4-5"\n')
         planned = rows_of_judge(corpus, capsys)
         assert planned["anthropic:claude-sonnet-4-5"]["calls"] == 8, (
             "of passages too, though the first judge's are counted"

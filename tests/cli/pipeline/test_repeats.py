@@ -12,7 +12,7 @@ from support.json_lines import records
 from support.loopback.behaviours import reply
 from support.loopback.server import ScriptedServer
 from support.schema_replies import reply_to
-from support.small_corpus import make_corpus
+from support.small_corpus import edit, make_corpus
 
 from ragassay.cli import main
 
@@ -51,10 +51,8 @@ def done(tmp_path_factory):
         patch.setenv("OPENAI_API_KEY", "sk-test-key-000")
         patch.chdir(folder)
         corpus = make_corpus(folder / "mine", "openai:m", server.base_url, more=MORE.format(cross=cross))
-        text = (corpus / "experiment.toml").read_text()
-        text = text.replace("fusion_queries = 2", "fusion_queries = 2\nrepeats = 2")
-        text = text.replace("k = 3\n", f"k = 3\nembedding = {json.dumps(embedding)}\n", 1)
-        (corpus / "experiment.toml").write_text(text)
+        edit(corpus, "fusion_queries = 2", "fusion_queries = 2\nrepeats = 2")
+        edit(corpus, "k = 3\n\n[answer]", f"k = 3\nembedding = {json.dumps(embedding)}\n\n[answer]")
         assert main(["run", str(corpus)]) == 0
         yield corpus, folder / "results" / "mine", model.asked
 

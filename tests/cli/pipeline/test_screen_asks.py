@@ -12,7 +12,7 @@ from support.json_lines import write_lines
 from support.loopback.behaviours import Behaviour, reply
 from support.loopback.json_server import JsonServer, Sent, cohere, embeddings
 from support.loopback.server import ScriptedServer
-from support.small_corpus import answer_everything, make_corpus
+from support.small_corpus import answer_everything, edit, make_corpus
 
 from ragassay.cli import main
 
@@ -100,8 +100,7 @@ def test_the_plan_foresees_every_model_and_asks_none(corpus: Path, capsys: pytes
         n = len(server.requests), len(chats.requests)
         after = planned(corpus, capsys)
         assert all(row["calls"] == row["from_cache"] for row in after.values())
-        path = corpus / "experiment.toml"
-        path.write_text(path.read_text().replace("size = [20, 40]", "size = [20, 40, 60]"))
+        edit(corpus, "size = [20, 40]", "size = [20, 40, 60]")
         more = planned(corpus, capsys)["screen", "openai:e"]
         assert (len(server.requests), len(chats.requests)) == n
         assert main(["screen", str(corpus)]) == 0
@@ -149,9 +148,7 @@ def test_finalists_that_change_take_the_place_of_the_others(corpus: Path):
 
 
 def test_where_every_search_fails_the_status_says_it(corpus: Path, capsys: pytest.CaptureFixture[str]):
-    path = corpus / "experiment.toml"
-    tables = '[[retriever]]\nname = "b"\nkind = "bm25"\nrerank = "rerank:r"\n'
-    path.write_text(path.read_text().replace(TABLES, tables))
+    edit(corpus, TABLES, '[[retriever]]\nname = "b"\nkind = "bm25"\nrerank = "rerank:r"\n')
     with JsonServer(lambda number, path, body: Sent({"results": []})) as server:
         at(corpus, f"{server.address}/v1", "rerank:r")
         assert [main([stage, str(corpus)]) for stage in ("ingest", "questions", "screen")] == [0, 0, 6]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.loopback.json_server import JsonServer, embeddings
 from support.loopback.server import ScriptedServer
-from support.small_corpus import answer_everything, make_corpus
+from support.small_corpus import answer_everything, edit, make_corpus
 
 from ragassay.cli import main
 
@@ -36,9 +36,8 @@ def test_it_is_in_the_plan_and_the_usage_and_a_second_run_asks_nothing(tmp_path:
         JsonServer(lambda number, path, body: embeddings(body)) as server,
     ):
         corpus = make_corpus(tmp_path / "mine", "openai:m", chat.base_url, more=TABLE.format(server.address))
-        path = corpus / "experiment.toml"
         served = 'retrievers = ["bm25", "knn"]\nembedding = "openai:tiny-embedder"'
-        path.write_text(path.read_text().replace('retrievers = ["bm25"]', served))
+        edit(corpus, 'retrievers = ["bm25"]', served)
         before = planned(corpus)[row]
         assert before["estimated"] and before["from_cache"] == 0 and before["cost_usd"] > 0 and not server.requests
 

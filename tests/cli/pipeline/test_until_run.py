@@ -15,7 +15,7 @@ from support.json_lines import records, write_lines
 from support.judged_together import answers_in
 from support.loopback.behaviours import Behaviour, reply
 from support.loopback.server import ScriptedServer
-from support.small_corpus import answer_everything, make_corpus
+from support.small_corpus import answer_everything, edit, make_corpus
 
 from ragassay.cli import main
 
@@ -228,8 +228,7 @@ def test_lists_of_earlier_looks_stay_and_the_plan_says_how_many_queries_are_like
     corpus = tmp_path / "mine"
     with ScriptedServer("openai", answer_everything) as server:
         make(corpus, server, "looks = 3", n=30)
-        path = corpus / "experiment.toml"
-        path.write_text(path.read_text().replace("[judge]\n", '[judge]\ngames = "listwise"\n'))
+        edit(corpus, "[judge]\n", '[judge]\ngames = "listwise"\n')
         assert main(["plan", str(corpus), "--until", "best"]) == 0
         said = " ".join(capsys.readouterr().out.split())
         assert "At most 30 queries, as above, in up to 3 looks, until the best is known" in said
@@ -374,8 +373,7 @@ def test_another_plan_begins_anew_and_says_so(tmp_path: Path, capsys: pytest.Cap
         make(corpus, server)
         assert main(["run", str(corpus), "--until", "best"]) == 0
         first = records(results / "looks.jsonl")
-        path = corpus / "experiment.toml"
-        path.write_text(path.read_text().replace("looks = 8", "looks = 4"))
+        edit(corpus, "looks = 8", "looks = 4")
         capsys.readouterr()
         assert main(["run", str(corpus), "--until", "best"]) == 0
     again = records(results / "looks.jsonl")

@@ -9,7 +9,7 @@ import pytest
 from support.finished_run.run import Run
 from support.loopback.server import ScriptedServer
 from support.places import ROOT
-from support.small_corpus import answer_everything, contents, make_corpus
+from support.small_corpus import answer_everything, contents, edit, make_corpus
 
 from benchmarks.tables.plan_accuracy import in_sample, planned_and_recorded
 from ragassay.cli import main
@@ -138,8 +138,7 @@ def test_what_is_asked_after_relevance_is_foreseen_where_relevance_was_counted(
 ):
     with ScriptedServer("openai", answer_everything) as server:
         corpus = make_corpus(tmp_path / "mine", "openai:gpt-4o", server.base_url)
-        text = (corpus / "experiment.toml").read_text()
-        (corpus / "experiment.toml").write_text(text.replace("[judge]\n", f'[judge]\nprompts = "{prompts}"\n'))
+        edit(corpus, "[judge]\n", f'[judge]\nprompts = "{prompts}"\n')
         for stage in ("ingest", "questions", "retrieve", "answer"):
             assert main([stage, str(corpus)]) == 0
         capsys.readouterr()
@@ -213,8 +212,7 @@ def test_a_way_of_judging_that_a_prompt_of_the_users_does_not_fit_is_not_offered
 ):
     corpus = make_corpus(tmp_path / "mine", "openai:gpt-4o")
     (corpus / "own.md").write_text("Compare.\n\n## User\n{{ query.text }} {{ answer_a }} {{ answer_b }}\n")
-    text = (corpus / "experiment.toml").read_text()
-    (corpus / "experiment.toml").write_text(text.replace("[judge]\n", '[judge]\ngames_prompt = "own.md"\n'))
+    edit(corpus, "[judge]\n", '[judge]\ngames_prompt = "own.md"\n')
     assert main(["plan", str(corpus)]) == 0
     assert "Judging in all" not in capsys.readouterr().out
 
@@ -254,8 +252,7 @@ def test_a_function_that_is_handed_the_last_turn_alone_is_named(tmp_path: Path, 
         f'\n[[agent]]\nname = "{name}"\nkind = "python"\ncallable = "ours:{name}"\n' for name in ("a", "b")
     )
     make_corpus(folder, "openai:m", more=tables)
-    path = folder / "experiment.toml"
-    path.write_text(path.read_text().replace('style = "passage"', 'source = "own"').replace("few_shot = 1\n", ""))
+    edit(folder, 'style = "passage"', 'source = "own"').replace("few_shot = 1\n", "")
     (folder / "ours.py").write_text("def a(q):\n    return q\n\ndef b(q, history):\n    return q\n")
     turn = {"_id": "t", "text": "And why?", "history": [{"role": "user", "text": "How?"}]}
     (folder / "queries.jsonl").write_text(json.dumps(turn) + "\n")

@@ -10,7 +10,7 @@ import pytest
 from support.loopback.behaviours import Behaviour, cut, reply, status
 from support.loopback.server import ScriptedServer
 from support.results_folder import experiment, results_folder
-from support.small_corpus import answer_everything, make_corpus
+from support.small_corpus import answer_everything, edit, make_corpus
 
 from ragassay.calls.caller import Caller
 from ragassay.calls.direct import Budget
@@ -149,6 +149,5 @@ def test_a_stage_stops_with_status_2_and_goes_on_when_the_server_is_there(
     assert main(["ingest", str(corpus)]) == 0 and main(["questions", str(corpus)]) == 2
     assert "openai:m: nobody answers at" in capsys.readouterr().err.strip().split("\n")[-1]
     with ScriptedServer("openai", answer_everything) as server:
-        settings = corpus / "experiment.toml"
-        settings.write_text(settings.read_text().replace(away, server.base_url))
+        edit(corpus, away, server.base_url)
         assert main(["questions", str(corpus)]) == 0
