@@ -41,9 +41,7 @@ def test_every_verb_has_help(verb: str, capsys: pytest.CaptureFixture[str]):
         ("score --qrels a --run b --measure nDGC@10", "nDCG@10"),
     ],
 )
-def test_what_is_misspelt_is_said_with_what_it_may_have_been(
-    words: str, meant: str, capsys: pytest.CaptureFixture[str]
-):
+def test_what_is_misspelt_is_said_with_what_it_may_have_been(words: str, meant: str, capsys):
     try:
         status = main(words.split())
     except SystemExit as ended:
@@ -170,9 +168,7 @@ def foreign_callable(corpus: Path) -> None:
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_bad_input_is_one_sentence_and_status_2(
-    tmp_path: Path, spoil: Callable[[Path], None], says: str, capsys: pytest.CaptureFixture[str]
-):
+def test_bad_input_is_one_sentence_and_status_2(tmp_path: Path, spoil: Callable[[Path], None], says: str, capsys):
     corpus = make_corpus(tmp_path / "mine", "file:m")
     spoil(corpus)
     assert main(["run", str(corpus)]) == 2

@@ -52,9 +52,7 @@ def a_file_for_the_requests(results: Path) -> None:
     [a_file, below_a_file, a_loop, a_folder_for_an_output, a_folder_for_the_lock, a_file_for_the_requests],
     ids=lambda function: function.__name__,
 )
-def test_a_place_that_cannot_be_written_is_one_sentence(
-    tmp_path: Path, spoil: Callable[[Path], None], capsys: pytest.CaptureFixture[str]
-):
+def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path, spoil: Callable[[Path], None], capsys):
     corpus = make_corpus(tmp_path / "mine", "file:m")
     spoil(tmp_path / "results" / "mine")
     assert main(["run", str(corpus)]) == 2
@@ -81,9 +79,7 @@ def test_the_corpus_folder_itself_is_no_place_for_results(tmp_path: Path, capsys
     assert (corpus / "queries.jsonl").read_text() == '{"_id": "q1", "text": "mine?"}\n'
 
 
-def test_k_larger_than_the_corpus_is_said_before_a_question_is_asked(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_k_larger_than_the_corpus_is_said_before_a_question_is_asked(tmp_path: Path, capsys):
     corpus = make_corpus(tmp_path / "mine", "file:m")
     edit(corpus, "k = 3", "k = 300")
     for verb in ("run", "plan"):
@@ -106,9 +102,7 @@ def test_an_unknown_language_and_a_broken_prompt_are_said_at_once(tmp_path: Path
     assert not (tmp_path / "results").exists()
 
 
-def test_a_folder_that_may_not_be_read_is_not_passed_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_a_folder_that_may_not_be_read_is_not_passed_over(tmp_path: Path, monkeypatch, capsys):
     corpus = make_corpus(tmp_path / "mine", "file:m")
     make_pdf(corpus / "more" / "a.pdf", [page(7)])
     scandir = os.scandir

@@ -84,9 +84,7 @@ def test_what_is_exported_can_be_imported_again(ragelo: Path, tmp_path: Path, ca
     assert "is there already" in capsys.readouterr().err
 
 
-def test_a_table_of_queries_is_refused_with_what_makes_it_usable(
-    ragelo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_a_table_of_queries_is_refused_with_what_makes_it_usable(ragelo: Path, tmp_path: Path, capsys):
     given = ["--answers", str(ragelo / "answers.csv"), "--queries", str(ragelo / "queries.csv")]
     judged = ["--with", "answer_relevance", "--model", "file:m", "--out", str(tmp_path / "out.jsonl")]
     assert main(["judge", *given, *judged]) == 2

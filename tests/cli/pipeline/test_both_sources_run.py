@@ -32,9 +32,7 @@ def both(corpus: Path, server: ScriptedServer, source: str = "both") -> Path:
     return corpus
 
 
-def test_written_and_real_queries_are_held_against_each_other(
-    corpus: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-):
+def test_written_and_real_queries_are_held_against_each_other(corpus: Path, tmp_path: Path, capfd):
     """Also where a real query has a field `model` of its own meaning."""
     with ScriptedServer("openai", answer_everything) as server:
         both(corpus, server)

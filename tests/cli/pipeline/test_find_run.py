@@ -111,9 +111,7 @@ def test_pdfs_and_a_questions_txt_go_through_plan_run_and_screen(corpus: Path, c
     assert all(one["evidence_recall"]["n"] == 2 for one in screened["variants"])
 
 
-def test_what_a_judge_fails_on_is_unjudged_and_counted_and_the_question_stays(
-    corpus: Path, capfd: pytest.CaptureFixture[str]
-):
+def test_what_a_judge_fails_on_is_unjudged_and_counted_and_the_question_stays(corpus: Path, capfd):
     with ScriptedServer("openai", failing_batches) as server:
         asked_of(corpus, server)
         assert main(["ingest", str(corpus)]) == 0
@@ -153,9 +151,7 @@ def all_relevant(number: int, body: dict[str, Any]) -> Behaviour:
     return reply(json.dumps({"grades": rows})) if asks_batch(body) else answer_everything(number, body)
 
 
-def test_what_a_finalist_hands_over_unjudged_is_judged_before_it_is_compared(
-    corpus: Path, capfd: pytest.CaptureFixture[str]
-):
+def test_what_a_finalist_hands_over_unjudged_is_judged_before_it_is_compared(corpus: Path, capfd):
     with ScriptedServer("openai", all_relevant) as server:
         results = of_shallow_pools(corpus, server)
         planned = [planned_of_screening(corpus, capfd)]
@@ -213,9 +209,7 @@ def planned_of_questions(corpus: Path, capfd: pytest.CaptureFixture[str]) -> lis
     return [(row["calls"], row["estimated"]) for row in rows if row["stage"] == "questions"]
 
 
-def test_quotes_take_the_place_of_passages_and_golden_answers_come_with_them(
-    corpus: Path, capfd: pytest.CaptureFixture[str]
-):
+def test_quotes_take_the_place_of_passages_and_golden_answers_come_with_them(corpus: Path, capfd):
     with ScriptedServer("openai", quoting) as server:
         path, results = asked_of(corpus, server, SCREENED) / "experiment.toml", Path("results/mine")
         plainly = path.read_text()

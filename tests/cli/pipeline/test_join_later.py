@@ -93,9 +93,7 @@ def pools(results: Path, names: list[str]) -> dict[str, set[str]]:
     return found
 
 
-def test_a_seventh_variant_asks_for_its_own_and_nothing_else(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_seventh_variant_asks_for_its_own_and_nothing_else(tmp_path: Path, capsys) -> None:
     results = tmp_path / "results" / "mine"
     with ScriptedServer("openai", script) as server:
         corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url)

@@ -73,9 +73,7 @@ def back_to_pairs(corpus: Path, results: Path) -> None:
     assert "Ranked together" not in (results / "report.html").read_text()
 
 
-def test_what_reads_games_reads_those_of_lists_and_back_to_pairs_none_is_left(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_what_reads_games_reads_those_of_lists_and_back_to_pairs_none_is_left(tmp_path: Path, capsys):
     with ScriptedServer("openai", answer_everything) as server:
         corpus = corpus_of_four(tmp_path / "mine", server.base_url)
         for stage in ("ingest", "questions", "retrieve", "answer"):
@@ -107,9 +105,7 @@ def as_shown(number: int, body: dict[str, Any]) -> Behaviour:
     return reply(json.dumps({"reason": "So they stand.", "order": [[letter] for letter in letters]}))
 
 
-def test_a_judge_that_repeats_the_order_is_named_before_everything_else(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_a_judge_that_repeats_the_order_is_named_before_everything_else(tmp_path: Path, capsys):
     with ScriptedServer("openai", as_shown) as server:
         corpus = corpus_of_four(tmp_path / "mine", server.base_url, judge='[judge]\ngames = "listwise"\n', tag="echoed")
         edit(corpus, "sections = 4", "sections = 8")
@@ -127,9 +123,7 @@ def test_a_judge_that_repeats_the_order_is_named_before_everything_else(
     assert "both orders" not in page and "shown first" not in page and "First shown" not in page
 
 
-def test_an_agent_that_joins_later_is_ranked_against_anchors_and_everything_reads_its_games(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_an_agent_that_joins_later_is_ranked_against_anchors_and_everything_reads_its_games(tmp_path: Path, capsys):
     judge = '[judge]\ngames = "listwise"\nrelevance_batch = 3\nanchors = 3\n'
     with ScriptedServer("openai", answer_everything) as server:
         corpus = corpus_of_four(tmp_path / "mine", server.base_url, judge=judge, tag="joined")
@@ -170,9 +164,7 @@ def test_an_agent_that_joins_later_is_ranked_against_anchors_and_everything_read
         ('games = "listwise"\nanchors = 8', "anchors"),
     ],
 )
-def test_what_cannot_be_asked_is_said_before_anything_is_paid(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], judge: str, says: str
-):
+def test_what_cannot_be_asked_is_said_before_anything_is_paid(tmp_path: Path, capsys, judge: str, says: str):
     corpus = corpus_of_four(tmp_path / "mine", judge=f"[judge]\n{judge}\n")
     assert main(["plan", str(corpus)]) == 2
     told = capsys.readouterr().err

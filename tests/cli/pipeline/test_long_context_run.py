@@ -15,9 +15,7 @@ from ragassay.cli import main
 AGENT = '\n[[agent]]\nname = "whole"\nkind = "long-context"\nmodel = "{model}"\n{more}\n'
 
 
-def test_it_is_judged_as_others_and_has_no_figures_of_retrieval(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_it_is_judged_as_others_and_has_no_figures_of_retrieval(tmp_path: Path, capsys) -> None:
     with ScriptedServer("openai", answer_everything) as server:
         address = f'[models."openai:big"]\nbase_url = "{server.base_url}"'
         more = AGENT.format(model="openai:big", more=address)
@@ -46,9 +44,7 @@ def test_it_is_judged_as_others_and_has_no_figures_of_retrieval(
     assert "whole" in (results / "report.html").read_text()
 
 
-def test_documents_that_are_too_long_are_refused_before_anything_is_paid(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_documents_that_are_too_long_are_refused_before_anything_is_paid(tmp_path: Path, capsys) -> None:
     with ScriptedServer("openai", answer_everything) as server:
         more = AGENT.format(model="openai:m", more="tokens = 500")
         corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url, more=more)

@@ -118,9 +118,7 @@ def test_what_a_later_stage_lacks_is_said_before_a_call_is_paid(
         assert not server.requests
 
 
-def test_all_of_it_is_said_at_once_before_a_document_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_all_of_it_is_said_at_once_before_a_document_is_read(tmp_path: Path, monkeypatch, capsys):
     corpus = make_corpus(tmp_path / "mine", "openai:m", "http://127.0.0.1:9/v1")
     no_key(corpus, monkeypatch)
     (corpus / "questions.txt").write_text("# none yet\n")
@@ -132,9 +130,7 @@ def test_all_of_it_is_said_at_once_before_a_document_is_read(
     assert not (tmp_path / "results").exists()
 
 
-def test_json_of_a_plan_stays_json_and_the_obstacles_go_beside_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_json_of_a_plan_stays_json_and_the_obstacles_go_beside_it(tmp_path: Path, monkeypatch, capsys):
     monkeypatch.delenv("OPENAI_API_KEY")
     corpus = make_corpus(tmp_path / "mine", "openai:gpt-4o")
     assert main(["plan", str(corpus), "--json"]) == 0
@@ -143,9 +139,7 @@ def test_json_of_a_plan_stays_json_and_the_obstacles_go_beside_it(
     assert "1. openai:gpt-4o needs a key and OPENAI_API_KEY is not set" in printed.err
 
 
-def test_a_full_disk_is_said_before_the_documents_are_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_a_full_disk_is_said_before_the_documents_are_read(tmp_path: Path, monkeypatch, capsys):
     make_corpus(tmp_path / "mine", "file:m")
     usage = namedtuple("usage", "total used free")(10**9, 10**9 - 10**6, 10**6)
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)

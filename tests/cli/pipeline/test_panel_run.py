@@ -96,9 +96,7 @@ def test_a_panel_and_a_second_judge_from_the_plan_to_the_report(tmp_path: Path, 
         ),
     ],
 )
-def test_bad_panels_end_with_one_sentence_before_anything_is_paid(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], judge: str, said: str
-):
+def test_bad_panels_end_with_one_sentence_before_anything_is_paid(tmp_path: Path, capsys, judge: str, said: str):
     corpus = corpus_of_panel(tmp_path / "mine", judge=judge)
     assert main(["run", str(corpus)]) == 2
     error = capsys.readouterr().err

@@ -37,9 +37,7 @@ def test_what_failed_is_said_again_and_retried_when_asked_for(tmp_path: Path, ca
     assert all(answer["error"] is None for answer in answers)
 
 
-def test_a_folder_of_before_the_values_is_compared_again_and_nothing_else(
-    finished: SmallRun, capsys: pytest.CaptureFixture[str]
-):
+def test_a_folder_of_before_the_values_is_compared_again_and_nothing_else(finished: SmallRun, capsys):
     results = finished.results
     manifest = json.loads((results / "manifests/compare.json").read_text())
     written = (results / "values.jsonl").read_bytes()
@@ -82,9 +80,7 @@ def test_a_price_given_later_enters_the_figures_without_a_call(finished: SmallRu
     assert all(row["cost_usd"] > 0 for row in usage)
 
 
-def test_recorded_replies_are_asked_anew_when_they_are_to_be_ignored(
-    finished: SmallRun, capsys: pytest.CaptureFixture[str]
-):
+def test_recorded_replies_are_asked_anew_when_they_are_to_be_ignored(finished: SmallRun, capsys):
     n_replies = sum(len(path.read_text().splitlines()) for path in (finished.results / "replies").iterdir())
     shutil.move(finished.results / "replies", finished.corpus / "replies")
     assert main(["run", "mine"]) == 0 and finished.asked() == 0

@@ -120,9 +120,7 @@ def test_the_plan_foresees_every_model_and_asks_none(corpus: Path, capsys: pytes
         ),
     ],
 )
-def test_what_is_not_at_hand_is_said_before_anything_is_paid(
-    corpus: Path, capsys: pytest.CaptureFixture[str], change: Any, says: str
-):
+def test_what_is_not_at_hand_is_said_before_anything_is_paid(corpus: Path, capsys, change: Any, says: str):
     path = corpus / "experiment.toml"
     with ScriptedServer("openai", chat) as chats:
         path.write_text(change(path.read_text()))

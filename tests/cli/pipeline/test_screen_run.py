@@ -61,9 +61,7 @@ def screened(results: Path) -> dict[str, Any]:
     return json.loads((results / "screen.json").read_text())
 
 
-def test_a_screening_needs_no_model_and_says_what_it_found(
-    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_a_screening_needs_no_model_and_says_what_it_found(corpus: Path, tmp_path: Path, capsys):
     say(
         corpus, TABLES.replace('"bm25-small-size_20-k1_0.5"', '"bm25"') + '[search]\nbaseline = "bm25"\nfinalists = 3\n'
     )
@@ -120,9 +118,7 @@ def test_finalists_need_evidence_and_agents_do_not(corpus: Path, tmp_path: Path,
     assert not (tmp_path / "results" / "mine" / "screen.json").exists()
 
 
-def test_the_plan_counts_finalists_before_and_after_the_screening(
-    corpus: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_the_plan_counts_finalists_before_and_after_the_screening(corpus: Path, monkeypatch, capsys):
     say(corpus, TABLES.split('[[retriever]]\nname = "both"')[0] + "[search]\nfinalists = 2\n")
 
     def answers() -> int:

@@ -221,9 +221,7 @@ def test_agents_told_are_asked_every_other_batch_and_what_they_were_not_asked_is
     assert {row["subject"] for row in sheet(corpus, capsys)[1]}
 
 
-def test_lists_of_earlier_looks_stay_and_the_plan_says_how_many_queries_are_likely(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_lists_of_earlier_looks_stay_and_the_plan_says_how_many_queries_are_likely(tmp_path: Path, capsys) -> None:
     """The server's lists name no winner, so that the run goes to its end, and each of them is asked once."""
     corpus = tmp_path / "mine"
     with ScriptedServer("openai", answer_everything) as server:
@@ -326,9 +324,7 @@ def test_people_label_a_sample_of_each_look_and_correcting_after_a_stop_is_a_new
         assert len(server.requests) == n_asked, "before anything is paid for"
 
 
-def test_a_run_of_fixed_length_after_one_that_looked_knows_nothing_of_its_plan(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_of_fixed_length_after_one_that_looked_knows_nothing_of_its_plan(tmp_path: Path, capsys) -> None:
     corpus = tmp_path / "mine"
     results = corpus.parent / "results" / "mine"
     with ScriptedServer("openai", answer_everything) as server:

@@ -104,9 +104,7 @@ def test_a_run_a_rerun_and_what_makes_a_stage_stale(tmp_path: Path, capfd: pytes
         ('"umbrela.P(rel=2)@5" = 0.1, query_answered = 0.2, points = 0.05', None),
     ],
 )
-def test_what_matters_is_known_before_anything_is_paid_for(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], verb, matters, refused
-):
+def test_what_matters_is_known_before_anything_is_paid_for(tmp_path: Path, capsys, verb, matters, refused):
     """Those of evaluators by their names and cutoffs; no verb has read a PDF or asked anybody yet."""
     corpus = make_corpus(tmp_path / "mine", "file:m")
     text = (corpus / "experiment.toml").read_text()
@@ -170,9 +168,7 @@ def test_a_gateway_that_repeats_the_callers_key_puts_it_into_no_file(tmp_path: P
     assert "…" in (tmp_path / "results" / "answers" / "bm25-rag.jsonl").read_text()
 
 
-def test_through_files_of_requests_and_replies_the_two_orders_of_a_game_never_in_one(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_through_files_of_requests_and_replies_the_two_orders_of_a_game_never_in_one(tmp_path: Path, capsys):
     corpus = make_corpus(tmp_path / "behind a wall", "file:m")
     results = tmp_path / "results" / "behind-a-wall"
     asked: list[str] = []

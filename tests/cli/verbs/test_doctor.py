@@ -58,9 +58,7 @@ def test_a_sound_experiment_is_told_so(tmp_path: Path, capsys: Any) -> None:
     assert not (tmp_path / "results").exists()
 
 
-def test_what_a_run_would_lack_is_said_once_with_its_mend(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
+def test_what_a_run_would_lack_is_said_once_with_its_mend(tmp_path: Path, monkeypatch, capsys: Any) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     corpus = make_corpus(tmp_path / "mine", "openai:scripted", base_url="http://127.0.0.1:9/v1")
     (corpus / "questions.txt").unlink()

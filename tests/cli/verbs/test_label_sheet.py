@@ -43,17 +43,13 @@ def test_draw_and_take(folders: list[str], tmp_path: Path, capsys: pytest.Captur
         (["--take", "nowhere.csv"], "needs --who"),
     ],
 )
-def test_bad_input_is_one_sentence_and_status_2(
-    folders: list[str], more: list[str], says: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_input_is_one_sentence_and_status_2(folders: list[str], more: list[str], says: str, capsys) -> None:
     assert main(["label-sheet", *folders, *more]) == 2
     told = capsys.readouterr().err
     assert says in told and "Traceback" not in told
 
 
-def test_of_perturbed_queries_nothing_is_drawn_which_is_said(
-    folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_of_perturbed_queries_nothing_is_drawn_which_is_said(folders: list[str], tmp_path: Path, capsys) -> None:
     n = ask_again(Path(folders[2]) / "queries.jsonl")
     sheet = tmp_path / "sheet.csv"
     assert main(["label-sheet", *folders, "--n", "500", "--out", str(sheet)]) == 0

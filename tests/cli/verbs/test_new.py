@@ -139,9 +139,7 @@ def test_own_questions_are_the_test_set(capsys: pytest.CaptureFixture[str]):
         (["--questions", "q.txt", "--column", "question=Was"], "--column goes with a table or objects"),
     ],
 )
-def test_questions_that_cannot_be_read_are_said_and_nothing_is_made(
-    options: list[str], says: str, capsys: pytest.CaptureFixture[str]
-):
+def test_questions_that_cannot_be_read_are_said_and_nothing_is_made(options: list[str], says: str, capsys):
     Path("q.csv").write_text("Was\nWarum?\n")
     Path("q.txt").write_text("# nothing yet\n")
     Path("twice.csv").write_text('"What\nis it","What\nis it"\na,b\n')

@@ -50,9 +50,7 @@ def rows(capsys: pytest.CaptureFixture[str]) -> dict[str, list[dict[str, int]]]:
     return found
 
 
-def test_it_asks_nobody_changes_nothing_and_after_the_run_all_is_in_the_cache(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_it_asks_nobody_changes_nothing_and_after_the_run_all_is_in_the_cache(tmp_path: Path, capsys):
     with ScriptedServer("openai", answer_everything) as server:
         corpus = make_corpus(tmp_path / "mine", "openai:gpt-4o", server.base_url)
         assert main(["plan", str(corpus), "--json"]) == 0
@@ -133,9 +131,7 @@ def test_lists_of_many_agents_and_of_later_ones_are_foreseen(tmp_path: Path):
 
 
 @pytest.mark.parametrize("prompts", ["paper", "ragassay"])
-def test_what_is_asked_after_relevance_is_foreseen_where_relevance_was_counted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], prompts: str
-):
+def test_what_is_asked_after_relevance_is_foreseen_where_relevance_was_counted(tmp_path: Path, capsys, prompts: str):
     with ScriptedServer("openai", answer_everything) as server:
         corpus = make_corpus(tmp_path / "mine", "openai:gpt-4o", server.base_url)
         edit(corpus, "[judge]\n", f'[judge]\nprompts = "{prompts}"\n')
@@ -149,9 +145,7 @@ def test_what_is_asked_after_relevance_is_foreseen_where_relevance_was_counted(
 
 
 @pytest.mark.parametrize(("settings", "calls"), [("", 0), ('[evaluate.settings.language_mismatch]\nby = "judge"\n', 8)])
-def test_what_an_evaluator_asks_by_its_settings_is_in_the_plan(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], settings: str, calls: int
-):
+def test_what_an_evaluator_asks_by_its_settings_is_in_the_plan(tmp_path: Path, capsys, settings: str, calls: int):
     """One call for each of two agents' answers to four queries, or none."""
     evaluate = f'[evaluate]\njudges = ["language_mismatch"]\n{settings}'
     corpus = make_corpus(tmp_path / "mine", "openai:gpt-4o", more=evaluate)
@@ -192,9 +186,7 @@ def test_a_limit_that_the_run_would_reach_is_said(tmp_path: Path, capsys: pytest
     assert "the limit is $1000.00\n" in capsys.readouterr().out
 
 
-def test_what_judging_costs_each_way_is_what_the_plan_says_with_that_setting(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_what_judging_costs_each_way_is_what_the_plan_says_with_that_setting(tmp_path: Path, capsys):
     corpus = make_corpus(tmp_path / "mine", "openai:gpt-4o")
     assert main(["plan", str(corpus)]) == 0
     (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Judging in all")]
@@ -207,9 +199,7 @@ def test_what_judging_costs_each_way_is_what_the_plan_says_with_that_setting(
         assert f"{name} ~{row['calls']:,} calls, ${row['cost_usd']:.2f}" in line
 
 
-def test_a_way_of_judging_that_a_prompt_of_the_users_does_not_fit_is_not_offered(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_a_way_of_judging_that_a_prompt_of_the_users_does_not_fit_is_not_offered(tmp_path: Path, capsys):
     corpus = make_corpus(tmp_path / "mine", "openai:gpt-4o")
     (corpus / "own.md").write_text("Compare.\n\n## User\n{{ query.text }} {{ answer_a }} {{ answer_b }}\n")
     edit(corpus, "[judge]\n", '[judge]\ngames_prompt = "own.md"\n')
@@ -217,9 +207,7 @@ def test_a_way_of_judging_that_a_prompt_of_the_users_does_not_fit_is_not_offered
     assert "Judging in all" not in capsys.readouterr().out
 
 
-def test_a_price_that_is_not_known_is_unknown_and_no_name_is_cut(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_a_price_that_is_not_known_is_unknown_and_no_name_is_cut(tmp_path: Path, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "60")
     long = "openai:a-model-whose-name-is-longer-than-any-column-of-a-terminal-is-wide"
     make_corpus(tmp_path / "mine", long)

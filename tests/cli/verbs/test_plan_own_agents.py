@@ -25,9 +25,7 @@ def agent(kind: str, source: str) -> str:
     return f'\n[[agent]]\nname = "ours"\nkind = "{kind}"\n{source}\n'
 
 
-def test_a_callable_is_not_called_and_after_the_run_nothing_is_left_to_pay(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_a_callable_is_not_called_and_after_the_run_nothing_is_left_to_pay(tmp_path: Path, capsys):
     own = agent("python", 'callable = "ours_for_the_plan:answer"')
     with ScriptedServer("openai", answer_everything) as server:
         corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url, more=own)
@@ -42,9 +40,7 @@ def test_a_callable_is_not_called_and_after_the_run_nothing_is_left_to_pay(
     assert sum(row["calls"] for row in after) == len(server.requests)
 
 
-def test_answers_that_are_not_there_yet_are_foreseen_and_the_run_says_where_they_belong(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_answers_that_are_not_there_yet_are_foreseen_and_the_run_says_where_they_belong(tmp_path: Path, capsys):
     own = agent("file", 'path = "ours.jsonl"')
     with ScriptedServer("openai", answer_everything) as server:
         corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url, more=own)

@@ -54,9 +54,7 @@ def test_a_name_like_that_of_received_replies_replaces_nothing(tmp_path: Path, c
     assert len(cached(tmp_path)) == 2
 
 
-def test_a_file_that_was_cut_off_is_refused_with_its_line(
-    tmp_path: Path, corpus: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_a_file_that_was_cut_off_is_refused_with_its_line(tmp_path: Path, corpus: Path, capsys):
     (tmp_path / "output.jsonl").write_text(line("one") + line("two")[:30])
     assert main(["replies", "output.jsonl", str(corpus)]) == 2
     assert "output.jsonl:2: is cut off" in capsys.readouterr().err

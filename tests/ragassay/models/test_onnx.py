@@ -96,9 +96,7 @@ def test_a_model_that_comes_out_otherwise_stays_with_torch_and_a_warning_says_so
         compiled(load_encoder(tiny), "tiny", "onnx")
 
 
-def test_without_onnx_runtime_auto_is_torch_and_its_name_needs_the_extra(
-    tiny: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_onnx_runtime_auto_is_torch_and_its_name_needs_the_extra(tiny: str, monkeypatch) -> None:
     monkeypatch.setattr(module, "find_spec", lambda name: None)
     assert not runs_onnx(compiled(load_encoder(tiny), tiny, "auto"))
     with pytest.raises(MissingExtra, match="fast"):

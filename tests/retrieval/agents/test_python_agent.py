@@ -67,9 +67,7 @@ def test_whatever_it_raises_is_the_records_error(ask):
     assert [answer.error for answer in ask("def answer(q): raise eval(q)", queries=queries)] == list(said.values())
 
 
-def test_a_query_that_comes_to_a_process_ended_before_is_asked_in_another(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_query_that_comes_to_a_process_ended_before_is_asked_in_another(tmp_path: Path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     later = "import os, threading\ndef answer(q):\n    q == 'Later' and threading.Timer(0.2, os._exit, [3]).start()\n"
     (tmp_path / "later.py").write_text(f"{later}    return q\n")

@@ -410,9 +410,7 @@ def test_batches_and_direct_calls_of_two_models_go_on_side_by_side(tmp_path: Pat
     assert all(got.error is None for row in rows for got in row)
 
 
-def test_the_whole_job_goes_through_batches_and_a_second_run_hands_in_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_the_whole_job_goes_through_batches_and_a_second_run_hands_in_none(tmp_path: Path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with BatchServer("openai", lambda times, body: reply(reply_to(body)), looks=1) as server:
         corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url)
@@ -425,9 +423,7 @@ def test_the_whole_job_goes_through_batches_and_a_second_run_hands_in_none(
     assert (tmp_path / "results/mine/report.html").exists()
 
 
-def test_a_plan_counts_batches_at_half(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_a_plan_counts_batches_at_half(tmp_path: Path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     corpus, costs = make_corpus(tmp_path / "mine", "openai:gpt-4o"), []
     for more in ("", '\n[models."openai:gpt-4o"]\nmode = "batch"\n'):
