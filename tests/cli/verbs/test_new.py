@@ -104,7 +104,8 @@ def test_a_heading_and_a_file_s_name_are_shown_in_one_line_and_written_as_they_a
     assert said in capsys.readouterr().out
 
 
-def test_own_questions_are_the_test_set(capsys: pytest.CaptureFixture[str]):
+def test_own_questions_are_the_test_set(monkeypatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setattr("ragassay.models.encoders.find_spec", lambda name: None)
     Path("Fragen.CSV").write_text("Nr;Was;Antwort\n1;Warum?;Darum\n", encoding="utf-8")
     named = ["new", "mine", "a.pdf", "--model", "file:m", "--questions", "Fragen.CSV", "--column"]
     assert main([*named, "question=Was"]) == 0

@@ -240,7 +240,8 @@ def test_a_function_that_is_handed_the_last_turn_alone_is_named(tmp_path: Path, 
         f'\n[[agent]]\nname = "{name}"\nkind = "python"\ncallable = "ours:{name}"\n' for name in ("a", "b")
     )
     make_corpus(folder, "openai:m", more=tables)
-    edit(folder, 'style = "passage"', 'source = "own"').replace("few_shot = 1\n", "")
+    edit(folder, 'style = "passage"', 'source = "own"')
+    edit(folder, "few_shot = 1\n", "")
     (folder / "ours.py").write_text("def a(q):\n    return q\n\ndef b(q, history):\n    return q\n")
     turn = {"_id": "t", "text": "And why?", "history": [{"role": "user", "text": "How?"}]}
     (folder / "queries.jsonl").write_text(json.dumps(turn) + "\n")
