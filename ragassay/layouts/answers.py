@@ -188,11 +188,12 @@ def turns_of(row: Row, column: str, path: Path) -> list[Given]:
     """
     try:
         said = exchanges(unpacked(row.fields.get(column)))
+        shown = [[found for one in turn.messages for found in contexts(one.get("retrieval_context"))] for turn in said]
     except ValueError as error:
         raise InputError(f"{row.place}'{column}' {error}", file=path, line=row.line) from None
     made = []
     ours = any(OUR_ID in one.told for one in said)
-    for number, one in enumerate(said, 1):
+    for number, (one, passages) in enumerate(zip(said, shown, strict=True), 1):
         fields: dict[str, Any] = {"query": one.question}
         fields["metadata"] = {"conversation": f"{path.stem}-{row.number}", "turn": number}
         if ours:
@@ -201,9 +202,8 @@ def turns_of(row: Row, column: str, path: Path) -> list[Given]:
         if one.messages:
             wordless = {} if one.answer else {"error": "the turn has no words of an answer"}
             fields |= {"answer": one.answer or "", **wordless}
-        passages = [text for message in one.messages for text in message.get("retrieval_context") or ()]
         calls = [message[name] for message in one.messages for name in _CALLS if isinstance(message.get(name), list)]
-        fields |= {"contexts": contexts(passages)} if passages else {}
+        fields |= {"contexts": passages} if passages else {}
         fields |= {"calls": [call for several in calls for call in calls_of(several)]} if calls else {}
         if not ours or fields["query_id"]:
             made.append(Given(row, fields))

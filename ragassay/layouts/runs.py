@@ -10,7 +10,22 @@ from typing import Any, ClassVar
 from ..errors import InputError
 from ..text import plain
 from .answers import Column, Columns, Given, Layout, turns_of
-from .cells import BY, OUR_ID, PROMPTFOO, Row, asked, contexts, exchanges, first_of, number, said, text, texts, unpacked
+from .cells import (
+    BY,
+    OUR_ID,
+    PROMPTFOO,
+    Row,
+    as_list,
+    asked,
+    contexts,
+    exchanges,
+    first_of,
+    number,
+    said,
+    text,
+    texts,
+    unpacked,
+)
 from .questions import heading_of
 from .tables import DeepEval
 from .traces import at, runs_apart
@@ -285,7 +300,7 @@ def _plainly(name: str) -> str:
 
 def _mtrag(row: Mapping[str, Any]) -> dict[str, Any]:
     told = {_plainly(name): value for name, value in row.items()}
-    messages = [_mtrag_message(one) for one in told.get("messages") or told.get("input") or ()]
+    messages = [_mtrag_message(one) for one in as_list(told.get("messages") or told.get("input"))]
     if not messages or messages[-1]["role"] != "user":
         raise ValueError("its conversation does not end with a turn of a person's")
     id, turns = text(told.get("task_id", told.get("query_id"))), exchanges(messages)
@@ -298,10 +313,11 @@ def _mtrag(row: Mapping[str, Any]) -> dict[str, Any]:
         "move": move if move != "n/a" else None,
         **{name: kinds[name] for name in ("answerability", "question_type")},
     }
-    right, predicted = ([_text_of(one) for one in told.get(name) or ()] for name in ("reference", "predictions"))
-    right += [_text_of(one) for one in told.get("targets") or ()]
-    shown = [(_relevant(one), contexts([{**one, "id": one.get("document_id")}])) for one in told.get("contexts") or ()]
-    labelled = [context for relevant, found in shown for context in found if relevant]
+    right, predicted = ([_text_of(one) for one in as_list(told.get(name))] for name in ("reference", "predictions"))
+    right += [_text_of(one) for one in as_list(told.get("targets"))]
+    given = [_object(one) for one in as_list(told.get("contexts"))]
+    shown = contexts([{**one, "id": one.get("document_id")} for one in given])
+    labelled = [context for one, context in zip(given, shown, strict=True) if _relevant(one)]
     return {
         "query_id": id,
         "query": turns[-1].question,
@@ -311,7 +327,7 @@ def _mtrag(row: Mapping[str, Any]) -> dict[str, Any]:
         "reference_passages": texts(told.get("relevant")) or None,
         "answer": predicted[0] if predicted else None,
         "error": "no answer is given" if "predictions" in told and not predicted else None,
-        "contexts": [context for _, found in shown for context in found] if predicted else None,
+        "contexts": shown if predicted else None,
         _MORE: max(len(right) - 1, 0) + max(len(predicted) - 1, 0),
         _UNSAID: 0 if predicted else len(shown) - len(labelled),
     }
@@ -330,9 +346,9 @@ def _text_of(one: Any) -> str:
     return text(one if isinstance(one, str) else first_of(_object(one), ("text", "content")))
 
 
-def _relevant(context: Any) -> bool:
+def _relevant(context: Mapping[str, Any]) -> bool:
     """Whether each of the people who said something of the context called it relevant."""
-    said = _object(_object(_object(context).get("feedback")).get("relevant")).values()
+    said = _object(_object(context.get("feedback")).get("relevant")).values()
     return bool(said) and all(_object(one).get("value") == "yes" for one in said)
 
 
