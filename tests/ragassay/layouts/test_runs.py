@@ -174,6 +174,7 @@ def test_ragas_conversations_keep_every_turn_and_the_calls(tmp_path: Path):
     assert (first["query"], first["answer"], first["calls"]) == ("US?", "2000", [made])
     assert [turn.text for turn in second["query"].history] == ["US?", "2000"] and second["answer"] == "7000"
     assert second["expected_response"] == "About 7000." and second["metadata"]["expected_calls"] == [made]
+    assert second["metadata"]["turn"] == 2
 
 
 @pytest.mark.parametrize("name", ["goldens.json", "goldens.csv"])

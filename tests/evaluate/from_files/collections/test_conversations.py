@@ -16,7 +16,7 @@ from ragassay.cli import main
 from ragassay.evaluate.from_files.answers import read_cases
 from ragassay.evaluate.from_files.collections.collection import Collection, write_folder
 from ragassay.evaluate.from_files.collections.conversations import followed
-from ragassay.evaluate.from_files.collections.format import formats
+from ragassay.evaluate.from_files.collections.format import formats, not_held
 from ragassay.records import Answer, Hop, Passage, Query, ToolCall, Turn
 
 FORMATS = ("deepeval-conversations", "ragas-conversations")
@@ -48,6 +48,7 @@ def talks(draw: st.DrawFn) -> Collection:
                 calls = draw(st.sampled_from([None, (), (CALL,)]))
                 own[query.id] = Answer(query_id=query.id, agent=agent, answer=answer, error=error, calls=calls)
             history += [Turn(role="user", text=text), Turn(role="assistant", text=said, by=draw(written))]
+            history += [Turn(role="assistant", text=one) for one in draw(st.sampled_from([(), ("Hm.",)]))]
     return Collection(queries, answers={agent: rows for agent, rows in answers.items() if rows})
 
 
@@ -122,12 +123,14 @@ def test_a_conversation_is_written_once_and_what_it_cannot_hold_is_named(
 
 def test_turns_that_do_not_follow_each_other_are_conversations_of_their_own(tmp_path: Path):
     other = (Turn(role="user", text="UK?"), SAYS[1])
-    apart = FIXED.queries["c-2"].model_copy(update={"id": "c-3", "history": other})
+    longer = (*other, Turn(role="user", text="And in Canada?"), SAYS[1])
+    apart = Query(id="c-3", text="Why?", metadata={"conversation": "c", "turn": 3}, history=longer)
     twice = FIXED.queries["c-1"].model_copy(update={"id": "c-4"})
-    made = Collection({**FIXED.queries, "c-3": Query(**dict(apart)), "c-4": twice})
+    made = Collection({**FIXED.queries, "c-3": apart, "c-4": twice})
     formats()["deepeval-conversations"].write(made, tmp_path)
     rows = json.loads((tmp_path / "testset.json").read_text())
-    assert [len(row["turns"]) for row in rows] == [3, 3, 1]
+    assert [len(row["turns"]) for row in rows] == [3, 5, 1]
+    assert not_held("X", formats()["deepeval-conversations"].loses, made) == []
     assert formats()["deepeval-conversations"].read([tmp_path]).queries == made.queries
 
 
