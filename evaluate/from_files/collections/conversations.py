@@ -69,13 +69,13 @@ def talks_of(pairs: Sequence[Pair]) -> list[Talk]:
 def _stands_in(query: Query, talk: Talk) -> bool:
     whole, place = talk[max(talk)][0].history, len(query.history)
     said = whole[place] if place < len(whole) else None
-    return said is not None and (said.role, said.text) == ("user", query.text) and whole[:place] == query.history
+    return whole[:place] == query.history and said is not None and (said.role, said.text) == ("user", str(query.text))
 
 
 def messages_of(talk: Talk) -> Iterator[Message]:
     """All that was said, in its order."""
     last, answer = talk[max(talk)]
-    for place, turn in enumerate((*last.history, Turn(role="user", text=last.text))):
+    for place, turn in enumerate((*last.history, Turn(role="user", text=str(last.text)))):
         told: dict[str, Any] = {BY: turn.by} if turn.by else {}
         said = _said_at(place, talk)
         if place in talk:
@@ -88,13 +88,11 @@ def messages_of(talk: Talk) -> Iterator[Message]:
 
 
 def _said_at(place: int, talk: Talk) -> Answer | None:
-    """The agent's answer to the turn before, where this place of the last one's history is that answer and no more."""
+    """The agent's answer to the turn before, where the last one's history has it at this place."""
     answer = talk[place - 1][1] if place - 1 in talk else None
-    if answer is None or answer.answer is None:
-        return None
-    here, *after = talk[max(talk)][0].history[place : place + 2] or (None,)
-    same = here == Turn(role="assistant", text=answer.answer)
-    return answer if same and all(turn.role == "user" for turn in after) else None
+    here = talk[max(talk)][0].history[place : place + 1]
+    same = answer and answer.answer and here == (Turn(role="assistant", text=answer.answer),)
+    return answer if same else None
 
 
 def fixed(collection: Collection) -> int:

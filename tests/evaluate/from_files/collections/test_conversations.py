@@ -17,6 +17,7 @@ from ragassay.evaluate.from_files.answers import read_cases
 from ragassay.evaluate.from_files.collections.collection import Collection, write_folder
 from ragassay.evaluate.from_files.collections.conversations import followed
 from ragassay.evaluate.from_files.collections.format import formats, not_held
+from ragassay.layouts.cells import read_rows
 from ragassay.records import Answer, Hop, Passage, Query, ToolCall, Turn
 
 FORMATS = ("deepeval-conversations", "ragas-conversations")
@@ -61,7 +62,10 @@ def test_every_turn_comes_back_and_each_answer_that_is_not_counted(name: str, ma
         again = one.read([Path(place) / "out"]) if made.queries else made
         if name == "ragas-conversations" and made.queries:
             again = formats()["ragas"].read([Path(place) / "out"])
+        n_written = sum(len(list(read_rows(path))) for path in (Path(place) / "out").glob("*"))
     assert again.queries == made.queries
+    asked = [*made.answers.values(), made.queries.keys() - {id for own in made.answers.values() for id in own}]
+    assert n_written == sum(len({id.split("-")[0] for id in ids}) for ids in asked)
 
     def rows(collection: Collection) -> dict[tuple[str, str], Answer]:
         lost = {"error": "lost"}
@@ -126,10 +130,14 @@ def test_turns_that_do_not_follow_each_other_are_conversations_of_their_own(tmp_
     longer = (*other, Turn(role="user", text="And in Canada?"), SAYS[1])
     apart = Query(id="c-3", text="Why?", metadata={"conversation": "c", "turn": 3}, history=longer)
     twice = FIXED.queries["c-1"].model_copy(update={"id": "c-4"})
-    made = Collection({**FIXED.queries, "c-3": apart, "c-4": twice})
+    third = Query(
+        **{"id": "c-5", "text": "Why?", "metadata": {"conversation": "c", "turn": 3}},
+        history=(*SAYS, Turn(role="user", text="And in Canada?"), SAYS[1]),
+    )
+    made = Collection({**FIXED.queries, "c-3": apart, "c-4": twice, "c-5": third})
     formats()["deepeval-conversations"].write(made, tmp_path)
     rows = json.loads((tmp_path / "testset.json").read_text())
-    assert [len(row["turns"]) for row in rows] == [3, 5, 1]
+    assert [len(row["turns"]) for row in rows] == [5, 5, 1]
     assert not_held("X", formats()["deepeval-conversations"].loses, made) == []
     assert formats()["deepeval-conversations"].read([tmp_path]).queries == made.queries
 
