@@ -287,6 +287,11 @@ def test_no_file_of_requests_holds_two_presentations(tmp_path):
     assert files == {"listwise-1-0001.jsonl": 2, "listwise-2-0001.jsonl": 2}
 
 
+def test_probabilities_of_a_list_are_refused(tmp_path):
+    with pytest.raises(InputError, match="a list is not one token"):
+        judge(workspace(tmp_path, all_answers(), **LISTWISE, mode="probability"))
+
+
 def test_a_prompt_of_lists_is_given_letters_and_answers(tmp_path):
     space = workspace(tmp_path, all_answers(), **LISTWISE, listwise_prompt="own.md")
     (space.corpus / "own.md").write_text("MINE\n## User\n{{ letters|join }} {{ answers[2][1] }} {{ query.text }}")

@@ -125,10 +125,12 @@ def test_no_false_alarm(tmp_path, name: str) -> None:
     assert len(texts) > 100 and [(row.query_id, row.reason) for row in rows if row.label != 0] == []
 
 
-def test_digits_of_other_scripts_and_full_width_ones(tmp_path) -> None:
+def test_digits_of_other_scripts_full_width_ones_hard_spaces_and_very_many(tmp_path) -> None:
     texts = ["رقم الهاتف ٠١٢٣٤٥٦٧٨٩", "卡号：４１１１１１１１１１１１１１１１", "电话13812345678。邮箱zhang＠qq.com"]
+    texts += ["Call +49\u00a030\u00a0901820.", "Write to zhang@qq.com. " * 1100]
     reasons = [row.reason for row in judged(tmp_path, "pii_leakage", texts)]
-    assert reasons == ["1 found: phone", "1 found: credit_card", "2 found: phone, email"]
+    one = ["1 found: phone", "1 found: credit_card", "2 found: phone, email", "1 found: phone"]
+    assert reasons == [*one, "1000 found: email"], "more are not looked for"
 
 
 def test_kinds_can_be_left_out_and_an_unknown_one_is_refused(tmp_path, capsys) -> None:
