@@ -11,11 +11,12 @@ that `tools.toml` describes. It declares some of
     CHECKS = ("function", …)                   function(folder) gives [what should be, what is]
 
 fields: names of those of a row that are held against each other, with a space between: `query`, `answer`, `contexts`
-(texts), `expected`, `reference` (texts), `latency_s`, `input_tokens`, `output_tokens`; READS gives them by agent. Or
-the name of a function of the file that makes of our folder, in our Python, what should be read; of WRITES the tool says
-it with what FUNCTION_again(folder) gives; `said` is all that was said, by agent. Nothing but this machine is asked, and
-no model. What came of it is in benchmarks/results/clients.md, and from there in docs/import-export.md; of a tool
-that is not named the lines stay.
+(texts), `expected`, `reference` (texts), `latency_s`, `input_tokens`, `output_tokens`; READS gives them by agent. Names
+of measures of rankings, such as `nDCG@5`, are figures of our results.json. Or the name of a function of the file that
+makes of our folder, in our Python, what should be read; of WRITES the tool says it with what FUNCTION_again(folder)
+gives; `said` is all that was said, by agent. Of two formats, with a space between, READS has a folder each. Nothing but
+this machine is asked, and no model but llama.cpp's. What came of it is in benchmarks/results/clients.md, and from there
+in docs/import-export.md; of a tool that is not named the lines stay.
 Status 1 where a tool and we do not agree.
 """
 
@@ -135,7 +136,10 @@ def tried(tool: str, python: Path, results: Path, work: Path) -> Iterator[Outcom
             else:
                 fields = case["READS"][function][1]
                 given = conversation(work / f"{function}-given") if function in case.get("TURNS", ()) else results
-                notes = _ragassay("export", str(given), "--to", format, "--out", str(folder))
+                for one in (formats := format.split()):
+                    out = folder / one if len(formats) > 1 else folder
+                    told = _ragassay("export", str(given), "--to", one, "--out", str(out))
+                    notes += f"; of {one} {told}" if notes else told
                 wanted, found = _of(case, fields, given), inside(function, folder)
         except Failed as error:
             return Outcome(function, format, 0, notes, str(error))
@@ -155,6 +159,9 @@ def _ragassay(*words: str) -> str:
 
 
 def _of(case: Mapping[str, Any], fields: str, folder: Path) -> Any:
+    if "@" in fields:
+        told = json.loads((folder / "results.json").read_text(encoding="utf-8"))["retrieval"]
+        return {agent: {name: found[name]["value"] for name in fields.split()} for agent, found in told.items()}
     return case[fields](folder) if fields in case else rows_of(folder, fields)
 
 
@@ -232,7 +239,7 @@ def difference(wanted: Any, found: Any, where: str = "") -> str | None:
         pairs = [(f"{where}/{n}", *both) for n, both in enumerate(zip(wanted, found, strict=True), 1)]
     else:
         numbers = all(isinstance(one, int | float) for one in (wanted, found))
-        same = math.isclose(wanted, found, rel_tol=1e-9) if numbers else wanted == found
+        same = math.isclose(wanted, found, rel_tol=1e-9, abs_tol=1e-9) if numbers else wanted == found
         return None if same else f"{where}: {wanted!r:.60} should be, {found!r:.60} is"
     return next((one for place, a, b in pairs if (one := difference(a, b, place))), None)
 
@@ -286,6 +293,7 @@ def main(options: argparse.Namespace) -> int:
     known = table(FILE.read_text(encoding="utf-8")) if FILE.exists() and options.tools else {}
     work, bad = ENVIRONMENTS / "work", 0
     os.environ.update(DEEPEVAL_TELEMETRY_OPT_OUT="YES", MLFLOW_DISABLE_TELEMETRY="true", DO_NOT_TRACK="true")
+    os.environ.update(HF_HUB_OFFLINE="1")
     for tool in options.tools or told:
         shutil.rmtree(work / tool, ignore_errors=True)
         packages, npm = told[tool].get("packages", []), told[tool].get("npm")

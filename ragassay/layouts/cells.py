@@ -292,12 +292,23 @@ def text(value: Any) -> str:
     raise ValueError("is not a text")
 
 
+_PARTS = re.compile(r"""('(?:\\.|[^'\\])*+(?:'|\\?\Z)|"(?:\\.|[^"\\])*+(?:"|\\?\Z)|\})(\s+(?=['"{]))?""", re.DOTALL)
+"""A text or the end of an object in Python's words, and the white space that NumPy has between it and the next."""
+
+
+def _python(cell: str) -> Any:
+    """What Python or NumPy wrote; two texts side by side are two, where Python reads one."""
+    return ast.literal_eval(_PARTS.sub(lambda found: f"{found[1]}," if found[2] else found[1], cell))
+
+
 def as_list(value: Any) -> Sequence[Any]:
-    """A list as it is, or as a cell of a table has it (JSON, or as Python writes it); anything else by itself."""
+    """A list as it is, or as a cell of a table has it: JSON, or as Python or NumPy (no commas) writes it; anything else
+    by itself.
+    """
     if not isinstance(value, str):
         return value if isinstance(value, list) else [] if value is None else [value]
     if value.lstrip().startswith("["):
-        for read in (json.loads, ast.literal_eval):
+        for read in (json.loads, _python):
             try:
                 found = read(value.strip())
             except (ValueError, SyntaxError, MemoryError, RecursionError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -264,12 +263,13 @@ def _list(value: Any) -> Any:
 
 
 def _object(value: Any) -> Any:
+    """An object as it is, or as a cell has it: JSON, or as Python writes it. Raises ValueError."""
     if not isinstance(value, str):
         return value
-    try:
-        return json.loads(value)
-    except ValueError:
-        raise ValueError("is not JSON") from None
+    found = as_list(f"[{value}]")
+    if len(found) != 1 or isinstance(found[0], str):
+        raise ValueError("is not JSON")
+    return found[0]
 
 
 def _told(value: Any) -> Any:

@@ -36,6 +36,36 @@ def as_json(question: str, answer: str, contexts: str, **more: Any):
     return lambda case: json.dumps({question: case[0], answer: case[1], contexts: case[2], **more})
 
 
+def by_numpy(values: list[Any]) -> str:
+    return f"[{chr(10).join(map(repr, values))}]"
+
+
+RUNS = (
+    "run_type",
+    "chain",
+    "retriever",
+    lambda case: ({"question": case[0]}, {"output": case[1]}),
+    "inputs",
+    "outputs",
+)
+OBSERVATIONS = ("type", "SPAN", "RETRIEVER", lambda case: case[:2], "input", "output")
+
+
+def runs(case: Case, told: tuple[Any, ...], *ids: str) -> str:
+    """A root and a retriever below it."""
+    kind, top, search, said, asked, answered = told
+    found = {"output": [{"page_content": text, "type": "Document"} for text in case[2]]}
+    rows = [
+        {
+            **dict(zip(ids, ("1", "t", None), strict=True)),
+            kind: top,
+            **dict(zip((asked, answered), said(case), strict=True)),
+        },
+        {**dict(zip(ids, ("2", "t", "1"), strict=True)), kind: search, asked: {"query": case[0]}, answered: found},
+    ]
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
 WAYS = {
     "ragas.jsonl": as_json("user_input", "response", "retrieved_contexts"),
     "ragas.csv": lambda case: table(["user_input", "response", "retrieved_contexts"], [*case[:2], repr(case[2])]),
@@ -48,8 +78,15 @@ WAYS = {
     ),
     "ours.jsonl": as_json("query", "answer", "contexts"),
     "ours.csv": lambda case: table(["query", "answer", "contexts"], [*case[:2], json.dumps(case[2])]),
+    "datasets.csv": lambda case: table(["query", "answer", "contexts"], [*case[:2], by_numpy(case[2])]),
+    "datasets-objects.csv": lambda case: table(
+        ["query", "answer", "contexts"], [*case[:2], by_numpy([{"id": "p", "text": text} for text in case[2]])]
+    ),
+    "langsmith.jsonl": lambda case: runs(case, RUNS, "id", "trace_id", "parent_run_id"),
+    "langfuse.jsonl": lambda case: runs(case, OBSERVATIONS, "id", "traceId", "parentObservationId"),
 }
-"""As `EvaluationDataset.to_csv` of ragas 0.4.3 (pandas writes Python's list) and `save_as` of deepeval 4.3.1 write."""
+"""As `EvaluationDataset.to_csv` of ragas 0.4.3 (pandas writes Python's list), `save_as` of deepeval 4.3.1, `to_csv` of
+datasets 5.2.0 (pandas writes NumPy's lists), LangSmith's `Run` and Langfuse's `ObservationV2` write."""
 
 
 @pytest.mark.parametrize("name", WAYS)
