@@ -111,9 +111,8 @@ def environment(tool: str, packages: Sequence[str], ours: bool, npm: str | None 
     return python
 
 
-def tried(tool: str, python: Path, results: Path, work: Path) -> Iterator[Outcome]:
-    """Each of the tool's functions, in turn."""
-    file = HERE / "tools" / f"{tool}.py"
+def tried(file: Path, python: Path, results: Path, work: Path) -> Iterator[Outcome]:
+    """Each of the functions of a tool's file, in turn."""
     case = {"said": said, **runpy.run_path(str(file))}
 
     def inside(function: str, folder: Path, *given: Any) -> Any:
@@ -293,7 +292,7 @@ def main(options: argparse.Namespace) -> int:
     known = table(FILE.read_text(encoding="utf-8")) if FILE.exists() and options.tools else {}
     work, bad = ENVIRONMENTS / "work", 0
     os.environ.update(DEEPEVAL_TELEMETRY_OPT_OUT="YES", MLFLOW_DISABLE_TELEMETRY="true", DO_NOT_TRACK="true")
-    os.environ.update(HF_HUB_OFFLINE="1")
+    os.environ.update(HF_HUB_OFFLINE="1", RAGASSAY_PYTHON=sys.executable)
     for tool in options.tools or told:
         shutil.rmtree(work / tool, ignore_errors=True)
         packages, npm = told[tool].get("packages", []), told[tool].get("npm")
@@ -304,14 +303,16 @@ def main(options: argparse.Namespace) -> int:
             version = json.loads(manifest.read_text(encoding="utf-8"))["version"]
         else:
             version = ran([str(python), "-c", f"from importlib.metadata import version; print(version('{name}'))"])[0]
+        file = HERE / "tools" / f"{told[tool].get('file', tool)}.py"
+        called = tool if "file" in told[tool] else name
         rows, today = [], f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}"
-        for one in tried(tool, python, options.results, work / tool):
+        for one in tried(file, python, options.results, work / tool):
             result = one.problem or "same"
             print(f"{tool} {version.strip()} {one.what}: {result}", flush=True)
             bad += bool(one.problem)
             what = one.what.replace("_", " ")
-            rows.append([name, version.strip(), today, what, one.format, str(one.values), one.notes, result])
-        known[name] = rows
+            rows.append([called, version.strip(), today, what, one.format, str(one.values), one.notes, result])
+        known[called] = rows
     FILE.write_text(page(known), encoding="utf-8")
     PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8"), known), encoding="utf-8")
     return min(bad, 1)

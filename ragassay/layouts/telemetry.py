@@ -1,4 +1,4 @@
-"""Spans of OpenTelemetry with OpenInference's or GenAI's attributes, a row a span or OTLP as JSON, and Langfuse's."""
+"""Spans of OpenTelemetry as OpenInference, GenAI or Langfuse mark them, a row a span or OTLP as JSON; Langfuse's."""
 
 from __future__ import annotations
 
@@ -88,30 +88,39 @@ _KINDS = {
 
 
 def _told(attributes: Mapping[str, Any], kind: Any = None) -> dict[str, Any]:
-    """What the attributes, nested, tell of a span: OpenInference's, and GenAI's where these say nothing.
+    """What the attributes, nested, tell of a span: OpenInference's, and GenAI's or Langfuse's where these say nothing.
 
     https://github.com/open-telemetry/semantic-conventions-genai, docs/gen-ai/gen-ai-spans.md: gen_ai.operation.name,
     gen_ai.input.messages, gen_ai.output.messages, gen_ai.retrieval.query.text, gen_ai.retrieval.documents, of which
-    texts are optional, gen_ai.usage.input_tokens and .output_tokens.
+    texts are optional, gen_ai.usage.input_tokens and .output_tokens. Langfuse's SDK writes langfuse.observation.type,
+    .input, .output and .usage_details.
     """
     gen_ai, counts = _object(attributes.get("gen_ai")), _object(at(attributes, "llm", "token_count"))
-    kind = kind or at(attributes, "openinference", "span", "kind")
+    langfuse = _object(at(attributes, "langfuse", "observation"))
+    used = unpacked(langfuse.get("usage_details"))
+    kind = kind or at(attributes, "openinference", "span", "kind") or _langfuse_kind(langfuse.get("type"))
     operation = at(gen_ai, "operation", "name")
     asked = [at(attributes, "input", "value"), _messages(gen_ai, "input"), at(gen_ai, "retrieval", "query", "text")]
-    answered = [at(attributes, "output", "value"), _messages(gen_ai, "output")]
+    answered = [at(attributes, "output", "value"), _messages(gen_ai, "output"), langfuse.get("output")]
     found = [at(attributes, "retrieval", "documents"), at(gen_ai, "retrieval", "documents")]
     known = str(kind or "").upper()
+    if known == "RETRIEVER":
+        found.append(documents_of(unpacked(langfuse.get("output"))))
     return {
         "kind": known if known not in {"", "UNKNOWN"} else _KINDS.get(str(operation), ""),
-        "inputs": _first(asked),
+        "inputs": _first([*asked, langfuse.get("input")]),
         "outputs": _first(answered),
         "documents": _first(found),
         "query_id": our_id(attributes.get("metadata")),
         "session": _first([at(attributes, "session", "id"), at(gen_ai, "conversation", "id")]),
         "usage": {
-            "input_tokens": _first([counts.get("prompt"), at(gen_ai, "usage", "input_tokens")]),
-            "output_tokens": _first([counts.get("completion"), at(gen_ai, "usage", "output_tokens")]),
-            "cost_usd": at(attributes, "llm", "cost", "total"),
+            "input_tokens": _first([counts.get("prompt"), at(gen_ai, "usage", "input_tokens"), at(used, "input")]),
+            "output_tokens": _first(
+                [counts.get("completion"), at(gen_ai, "usage", "output_tokens"), at(used, "output")]
+            ),
+            "cost_usd": _first(
+                [at(attributes, "llm", "cost", "total"), at(unpacked(langfuse.get("cost_details")), "total")]
+            ),
         },
     }
 
@@ -133,8 +142,8 @@ def _object(value: Any) -> Mapping[str, Any]:
 
 
 class Otlp(Layout):
-    """OTLP as JSON, with OpenInference's or GenAI's attributes: `resourceSpans`, as a collector's file exporter and
-    `ragassay import --listen` write them, a request a line, or the items of one such list.
+    """OTLP as JSON, with attributes of OpenInference, GenAI or Langfuse: `resourceSpans`, as a collector's file
+    exporter and `ragassay import --listen` write them, a request a line, or the items of one such list.
 
     https://opentelemetry.io/docs/specs/otlp, "JSON Protobuf Encoding". Spans come in the order in which they ended and
     are taken in that in which they began. Traces of which the root is missing are left out and counted.
@@ -262,7 +271,7 @@ def _langfuse_spans(row: Row, path: Path) -> Iterator[Span]:
 
 
 def _langfuse_span(row: Row, told: Mapping[str, Any], trace: str, above: str | None) -> Span:
-    kind = {"GENERATION": "LLM", "SPAN": "", "EVENT": "TOOL"}.get(str(told.get("type")), str(told.get("type")))
+    kind = _langfuse_kind(told.get("type"))
     outputs, counts = unpacked(told.get("output")), unpacked(told.get("usage_details") or told.get("usage"))
     costs = [told.get("calculated_total_cost"), told.get("total_cost"), at(unpacked(told.get("cost_details")), "total")]
     seconds = seconds_between(told.get("start_time"), told.get("end_time"))
@@ -281,6 +290,12 @@ def _langfuse_span(row: Row, told: Mapping[str, Any], trace: str, above: str | N
         begun=instant(told.get("start_time")),
         usage={"input_tokens": at(counts, "input"), "output_tokens": at(counts, "output"), "cost_usd": _first(costs)},
     )
+
+
+def _langfuse_kind(told: Any) -> str:
+    """The type of an observation as OpenInference's kind of span."""
+    kind = str(told or "").upper()
+    return {"GENERATION": "LLM", "SPAN": "", "EVENT": "TOOL"}.get(kind, kind)
 
 
 def _number_of(value: Any) -> float | None:

@@ -75,6 +75,30 @@ def test_genai_spans_are_read_from_otlp_and_each_search_is_a_step(tmp_path: Path
     assert of(tmp_path / "a.json")[:2] == (layout, answers)
 
 
+def test_what_langfuse_s_sdk_sends_is_read_from_otlp(tmp_path: Path):
+    """As langfuse 5.0.4 gives its exporter; the generation and the retriever end before the chain."""
+    marks = {
+        "retriever": {"input": "How?", "output": '[{"page_content": "Call sei(), or\\n[1]."}, {"page_content": "{}"}]'},
+        "generation": {"output": "So.", "usage_details": '{"input": 7, "output": 2}', "cost_details": '{"total": 0.5}'},
+        "chain": {"input": '{"question": "How?"}', "output": "So."},
+    }
+    spans = [
+        span(
+            "t",
+            kind,
+            "" if kind == "chain" else "chain",
+            start,
+            **{f"langfuse.observation.{name}": value for name, value in {"type": kind, **told}.items()},
+        )
+        for start, (kind, told) in enumerate(marks.items(), 1)
+    ]
+    (tmp_path / "a.jsonl").write_text(json.dumps(request("shop", *spans)) + "\n")
+    usage = {"input_tokens": 7, "output_tokens": 2, "cost_usd": 0.5}
+    answer = {"query": "How?", "answer": "So.", "agent": "shop", "latency_s": 1.0, "usage": usage}
+    answer["contexts"] = [{"text": "Call sei(), or\n[1]."}, {"text": "{}"}]
+    assert of(tmp_path / "a.jsonl") == ("otlp", [answer], [])
+
+
 def test_what_asks_nothing_and_what_was_cut_off_is_left_out_and_counted(tmp_path: Path):
     """LlamaIndex' traces of indexing, and a trace whose root had not ended."""
     split = span(
