@@ -199,14 +199,6 @@ def test_all_failed_is_still_every_record(tmp_path):
     assert space.qrels.read_text() == "" and len(outcome.notices) == 3
 
 
-def test_the_same_replies_give_the_same_bytes(tmp_path):
-    spaces = [workspace(tmp_path / name, all_answers()) for name in ("one", "two")]
-    for space in spaces:
-        make_judgments(space, Scripted(fair))
-    for path in ("relevance.jsonl", "qrels.trec", "pointwise.jsonl", "games.jsonl"):
-        assert (spaces[0].results / path).read_bytes() == (spaces[1].results / path).read_bytes()
-
-
 def test_nothing_is_written_while_replies_are_missing(tmp_path):
     space, caller = workspace(tmp_path, all_answers()), Scripted(fair)
     first, ask = [], caller.ask

@@ -87,28 +87,23 @@ NAMES = ["two words (final) [2].PDF", "手册.pdf", "Küche.pdf", "x/manual.pdf"
 NAMES.append("deep/er/.hidden/../z.pdf")
 
 
-def test_any_file_name_makes_ids_that_are_ids_and_differ(tmp_path: Path) -> None:
+PASSED_OVER = ["replies/b.pdf", "embeddings/c.pdf", ".trash/d.pdf", "._e.pdf"]
+
+
+def test_any_file_name_makes_ids_that_are_ids_and_differ_and_what_is_no_document_is_passed_over(tmp_path: Path) -> None:
     (tmp_path / "c/deep/er/.hidden").mkdir(parents=True)
-    for name in NAMES:
+    for name in (*NAMES, *PASSED_OVER, "sub/replies/f.pdf"):
         make_pdf(tmp_path / "c" / name, [paragraph("bearing")])
     space = workspace(tmp_path / "c")
     assert ingest(space).exit_status == 0
     pages, sections, passages, _ = written(space)
-    assert {page.doc for page in pages} == {*NAMES[:-1], "deep/er/z.pdf"}
+    assert {page.doc for page in pages} == {*NAMES[:-1], "deep/er/z.pdf", "sub/replies/f.pdf"}
     ids = [record.id for record in (*sections, *passages)]
     assert len(set(ids)) == len(ids)
     assert all(re.fullmatch(r"[A-Za-z0-9._-]+", identifier) for identifier in ids)
     by_doc = {passage.metadata["doc"]: passage.id for passage in passages}
     assert by_doc["two words (final) [2].PDF"] == "two-words-final-2-p00001"
     assert by_doc["x/manual.pdf"] == "x-manual-p00001"
-
-
-def test_what_is_no_document_of_the_corpus_is_passed_over(tmp_path: Path) -> None:
-    for name in ("a.pdf", "replies/b.pdf", "embeddings/c.pdf", ".trash/d.pdf", "._e.pdf", "sub/replies/f.pdf"):
-        make_pdf(tmp_path / "c" / name, [paragraph("bolt")])
-    space = workspace(tmp_path / "c")
-    ingest(space)
-    assert {page.doc for page in written(space)[0]} == {"a.pdf", "sub/replies/f.pdf"}
 
 
 @pytest.mark.parametrize("pair", [("a b.pdf", "a-b.pdf"), ("x/y.pdf", "x-y.pdf"), ("m.pdf", "m.PDF")])

@@ -116,9 +116,14 @@ PREFIX = {"context_sufficiency": "retrieval"}
 """databricks-agents 0.22, rag_eval/schemas.py: an assessment of all that was retrieved, `is_per_chunk=False`."""
 
 
-def test_the_columns_are_the_documented_ones(folder):
+@pytest.fixture
+def exported(folder: Path) -> Path:
     assert export(folder) == 0
-    columns = list(table(folder)["q1", AGENTS[0]])
+    return folder
+
+
+def test_the_columns_are_the_documented_ones(exported):
+    columns = list(table(exported)["q1", AGENTS[0]])
     answers = ("relevance_to_query", "groundedness", "safety", "correctness", "context_sufficiency", "polite")
     lists = ("ratings", "rationales", "error_messages", "precision")
     assert columns == [
@@ -141,9 +146,8 @@ def test_the_columns_are_the_documented_ones(folder):
     ]
 
 
-def test_a_row_has_what_each_judge_gave(folder):
-    export(folder)
-    row = table(folder)["q1", AGENTS[0]]
+def test_a_row_has_what_each_judge_gave(exported):
+    row = table(exported)["q1", AGENTS[0]]
     assert (row["request"], row["response"], row["expected_response"]) == ("Which header?", "io.h", "util/delay.h")
     assert json.loads(row["expected_retrieved_context"]) == [{"doc_uri": "manual.pdf"}, {"doc_uri": "errata.pdf"}]
     assert json.loads(row["retrieved_context"]) == [
@@ -175,9 +179,8 @@ def test_the_document_a_question_was_made_from_is_the_expected_one(folder):
     assert float(row["retrieval/ground_truth/document_recall"]) == 0.5
 
 
-def test_what_could_not_be_judged_is_missing_and_says_why(folder):
-    export(folder)
-    row = table(folder)["q2", AGENTS[0]]
+def test_what_could_not_be_judged_is_missing_and_says_why(exported):
+    row = table(exported)["q2", AGENTS[0]]
     assert json.loads(row["retrieval/llm_judged/chunk_relevance/ratings"]) == [None]
     assert json.loads(row["retrieval/llm_judged/chunk_relevance/error_messages"]) == ["the reply was cut off"]
     assert row["retrieval/llm_judged/chunk_relevance/precision"] == ""
@@ -187,12 +190,11 @@ def test_what_could_not_be_judged_is_missing_and_says_why(folder):
     assert row["response/overall_assessment/rationale"].startswith("Undecided. Not judged: chunk_relevance (1 of 1")
 
 
-def test_an_agent_that_did_not_answer_neither_passes_nor_fails_and_passages_of_another_do_not_help(folder):
-    export(folder)
-    own = table(folder)["q1", AGENTS[1]]
+def test_an_agent_that_did_not_answer_neither_passes_nor_fails_and_passages_of_another_do_not_help(exported):
+    own = table(exported)["q1", AGENTS[1]]
     assert own["retrieval/llm_judged/chunk_relevance/precision"] == "0.0"
     assert own["response/overall_assessment/rationale"].startswith("Root cause: chunk_relevance.")
-    row = table(folder)["q2", AGENTS[1]]
+    row = table(exported)["q2", AGENTS[1]]
     assert row["response"] == ""
     assert judged_as(row, "safety") == ("", "", "no answer to judge: the provider is down")
     assert row["response/overall_assessment/rating"] == ""
@@ -211,11 +213,10 @@ def test_the_order_of_causes_goes_by_the_expected_response_of_the_query(folder, 
     assert told == f"Root cause: {cause}. {fix_of(cause)} Also failed: {other}."
 
 
-def test_no_untrusted_text_is_a_formula(folder):
-    export(folder)
-    row = table(folder)["q2", AGENTS[0]]
+def test_no_untrusted_text_is_a_formula(exported):
+    row = table(exported)["q2", AGENTS[0]]
     assert (row["request"], row["response"]) == (f"'{FORMULA}", "'-1+1\ncalc")
-    with (folder / "out.csv").open(encoding="utf-8", newline="") as stream:
+    with (exported / "out.csv").open(encoding="utf-8", newline="") as stream:
         cells = [cell for cells in csv.reader(stream) for cell in cells]
     assert len(cells) == 5 * len(row)
     assert not [cell for cell in cells if cell.lstrip().startswith(("=", "+", "-", "@"))]
