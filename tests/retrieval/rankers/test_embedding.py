@@ -15,6 +15,7 @@ from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.errors import BudgetSpent, InputError, MissingExtra
 from ragassay.experiment.workspace import Workspace
+from ragassay.prompts import count_tokens
 from ragassay.records import Passage, Query
 from ragassay.retrieval.rank_queries import rank_queries
 from ragassay.retrieval.rankers.embedding import Embedder, load_encoder, model_identity, prompt_for
@@ -250,6 +251,14 @@ def test_each_text_is_asked_for_once_in_batches_and_its_vector_is_the_servers(tm
     assert (usage.model, usage.calls, usage.input_tokens, usage.n_failed) == (MODEL, CALLS, 5 * 101, 0)
     assert usage.cost_usd == pytest.approx(0.505)
     assert later.usage() == caller.usage() and later.spent_usd == pytest.approx(0.505)
+
+
+def test_a_batch_has_no_more_tokens_than_a_server_takes(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr("ragassay.retrieval.rankers.embedding.BATCH_TOKENS", 12)
+    with JsonServer(answer) as server:
+        embed(workspace_of(tmp_path, server.address), TEXTS[:6])
+        sizes = [sum(map(count_tokens, body["input"])) for _, _, body in server.requests]
+    assert len(sizes) < 6 and max(sizes) <= 12 < sum(sizes)
 
 
 def test_e5_gets_its_prefixes_on_a_server_too(tmp_path: Path):

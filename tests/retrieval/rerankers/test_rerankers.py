@@ -230,7 +230,9 @@ def test_the_scores_are_the_servers_whichever_layout_it_speaks(open_folder, thre
         asked = len(server.requests)
         again = open_reranker(SERVED, *open_folder(base_url=server.address + base)).rerank([(queries[1], three)])
         assert len(server.requests) == asked == (3 if layout is tei else 2)
+        turned = open_reranker(SERVED, *open_folder(base_url=server.address + base)).rerank([(queries[1], three[::-1])])
     assert got == [[score(query, p.text) for p in three] for query in queries] and again == got[1:]
+    assert turned == [got[1][::-1]], "other texts are other scores"
     assert {sent for sent, _, _ in server.requests} == {path}
     assert [p for p, _ in reranked(three, got[0])] == ["p2", "p1", "p3"]
 
