@@ -17,11 +17,19 @@ from support.full_disk import files_of_at_most
 from support.json_lines import records
 from support.loopback.behaviours import hang
 from support.loopback.server import ScriptedServer
+from support.places import ROOT
 from support.small_corpus import answer_everything, make_corpus
 
 from benchmarks.speed.soak import AT_ONCE, material, soak
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.retrieval.rankers.embedding_cache import VectorStore, on_disk
+
+
+@pytest.fixture(autouse=True)
+def _where_benchmarks_are_found(in_a_folder_of_its_own: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the processes that are started, which also find what is compiled and write none of it to a full disk."""
+    monkeypatch.chdir(ROOT)
+
 
 LAST_ERROR = "all that was written before is whole, make room and run again"
 

@@ -345,15 +345,12 @@ def test_what_a_stage_has_cost_counts_once_towards_the_limit_however_often_it_lo
     """The judge grades evidence before the first look; a limit a little above what the whole run costs is enough."""
     cost = 100.0
     for name in ("whole", "limited"):
-        corpus = tmp_path / "mine".with_name(name)
+        corpus = tmp_path / name
         with ScriptedServer("openai", answer_everything) as server:
             make(corpus, server, f"looks = 4\nmax_cost_usd = {1.15 * cost}", n=40)
-            path = corpus / "experiment.toml"
-            text = path.read_text().replace('evidence = "section"', 'evidence = "corpus"')
-            priced = "timeout_s = 20.0\nprices_usd_per_million = { input = 1000.0, output = 1000.0 }"
-            path.write_text(
-                text.replace("timeout_s = 20.0", priced).replace("max_concurrency = 2", "max_concurrency = 1")
-            )
+            edit(corpus, 'evidence = "section"', 'evidence = "corpus"')
+            edit(corpus, "timeout_s = 20.0", "prices_usd_per_million = { input = 1000.0, output = 1000.0 }")
+            edit(corpus, "max_concurrency = 2", "max_concurrency = 1")
             assert main(["run", str(corpus), "--until", "best"]) == 0
         results = corpus.parent / "results" / name
         assert len(records(results / "looks.jsonl")) == 4

@@ -85,3 +85,4 @@ def test_the_calls_foreseen_are_those_made(open_folder, monkeypatch):
     assert of("openai:m").calls == len(chat.requests) == 9
     assert of("openai:m").input_tokens == pytest.approx(sent, rel=0.5)
     assert of("cross-encoder/any") == Foreseen(0, 0, 0, 0)
+    assert foreseen("rerank:tiny", 3, 250, 9.0, 9).searches == 3 * 3, "one for every hundred passages"
