@@ -14,7 +14,7 @@ from support.made_up_results.page import Page
 from support.made_up_results.workspace import make_workspace
 
 from ragassay.evaluate.compare import compare
-from ragassay.evaluate.human_labels.corrections import Labels, game_items, sample_of, weighted
+from ragassay.evaluate.human_labels.corrections import Labels, answer_items, game_items, sample_of, weighted
 from ragassay.evaluate.human_labels.frame import draw, games
 from ragassay.evaluate.inputs.clusters import ALONE
 from ragassay.evaluate.inputs.labels import GAME, read_labels
@@ -78,6 +78,11 @@ def test_where_all_pairs_meet_on_all_queries_every_game_counts_1(won: list[Winne
     items = game_items(found, "a", _all_labelled(found))
     assert {(item.size, item.opponent) for item in items} == {(1.0, "")}
     assert {unit.counts for unit in games(found)} == {1.0}
+
+
+def test_a_judgment_that_failed_is_no_item() -> None:
+    (item,) = answer_items({"accuracy": {"q00": 2.0, "q01": None}}, "a", "accuracy", Labels({}, {}))
+    assert (item.query, item.judged) == ("q00", 2.0)
 
 
 def test_a_game_is_drawn_by_what_it_counts(uneven: list[Verdict]) -> None:
