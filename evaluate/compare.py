@@ -396,7 +396,7 @@ def corrected_so_far(workspace: Workspace) -> Corrections | None:
     with helpers_for(findings, experiment) as helpers:
         made = _corrected(basis_of(findings, experiment, Evaluations(), helpers), people)
     drawn = drawn_of(workspace)
-    return _noted(made, after_stop(taken_of(workspace, drawn.plan) if drawn else ()))
+    return _noted(made, after_stop(taken_of(workspace, drawn) if drawn else ()))
 
 
 def _noted(corrected: Corrections | None, new: Sequence[str]) -> Corrections | None:

@@ -12,6 +12,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from ragassay.arrays import Truths
 from ragassay.errors import InputError
 from ragassay.experiment.settings import Experiment, RunSettings
 from ragassay.experiment.stage import count_queries
-from ragassay.experiment.workspace import NotAsked, StageOutcome, Workspace
+from ragassay.experiment.workspace import NotAsked, Part, StageOutcome, Workspace
 from ragassay.files import digest_file, digest_json, read_json, read_records, write_json, write_records
 from ragassay.records import Query, Record, Taken
 
@@ -37,18 +38,26 @@ AHEAD = 8
 
 
 class Drawn(Record):
-    """`look.json`: the look that is being worked for, `at` from 0, of those after `ends` queries; told: before it."""
+    """`look.json`: the look that is being worked for, `at` from 0, of those after `ends` queries; told: before it.
+
+    plans: where questions are written look by look, the plan up to each look so far; ends to come are then guesses.
+    """
 
     plan: str
     until: str
     at: int
     ends: tuple[int, ...]
     told: tuple[str, ...]
+    plans: tuple[str, ...] = ()
+
+    def dump(self) -> dict[str, Any]:
+        """As of every record; `plans` only where there are some."""
+        return self.model_dump(mode="json", exclude=set() if self.plans else {"plans"})
 
     @property
     def look(self) -> Look:
         """What the ladder is held to."""
-        return Look(self.ends, self.at)
+        return Look(self.ends, self.at, by_look=bool(self.plans))
 
 
 def ordered(queries: Sequence[Query], seed: int) -> list[list[Query]]:
@@ -84,15 +93,26 @@ def _cell(query: Query) -> tuple[str, str]:
     return str(query.metadata.get("model", "")), str(query.metadata.get("kind", ""))
 
 
-def draw(workspace: Workspace) -> StageOutcome:
-    """Write `queries.jsonl`, what is asked up to this look, and `look.json`.
+class _Planned(NamedTuple):
+    """queries: in the order in which they are asked, as far as they are written. ends: after how many to look. plans:
+    of each look that can be taken, the digest of all that it hangs on."""
 
-    Raises InputError where the plan has too few sections at its first look, and where people's labels are of another
-    test set.
-    """
-    settings = workspace.experiment.run
-    queries = read_records(workspace.planned, Query)
-    check_of_plan(workspace, queries)
+    queries: list[Query]
+    ends: tuple[int, ...]
+    plans: list[str]
+
+
+def _planned(workspace: Workspace) -> _Planned:
+    """Raises InputError where the plan has too few sections at its first look."""
+    settings, queries = workspace.experiment.run, read_records(workspace.planned, Query)
+    made_by = [planned_by(workspace.experiment), digest_file(workspace.passages)]
+
+    def plan(ends: Sequence[int], flat: Sequence[Query]) -> str:
+        return digest_json([*made_by, ends, [[query.id, query.text] for query in flat]])[:16]
+
+    if workspace.experiment.by_look:
+        flat, ends, n = _by_look(workspace, queries)
+        return _Planned(flat, ends, [plan(ends[: at + 1], flat[: ends[at]]) for at in range(n)])
     sections = ordered(queries, workspace.experiment.questions.seed)
     if settings.max_queries is not None:
         sections = _at_most(sections, settings.max_queries)
@@ -102,10 +122,56 @@ def draw(workspace: Workspace) -> StageOutcome:
     ends = whole_sections([len(one) for one in sections], settings.looks)
     _check(workspace.planned, sections, ends, settings.looks)
     flat = [query for one in sections for query in one]
-    made_by = [planned_by(workspace.experiment), digest_file(workspace.passages)]
-    plan = digest_json([*made_by, ends, [[query.id, query.text] for query in flat]])[:16]
-    taken, others = taken_of(workspace, plan), taken_of(workspace)
-    at = min(sum(one.goes_on for one in taken), len(ends) - 1)
+    return _Planned(flat, ends, [plan(ends, flat)] * len(ends))
+
+
+def _by_look(workspace: Workspace, queries: Sequence[Query]) -> tuple[list[Query], tuple[int, ...], int]:
+    """The queries part by part, where each part ends, and how many parts are written.
+
+    The user's own are dealt out over all parts, whole sections in the order of `ordered`, but for those of a section
+    that is written about: they are of its part.
+    """
+    parts = read_records(workspace.parts, Part)
+    part_of = {section: at for at, part in enumerate(parts) for section in part.sections}
+    by_id = {query.id: query for query in queries}
+    written = [[by_id.pop(id) for id in part.queries or ()] for part in parts]
+    own: list[list[Query]] = [[] for _ in parts]
+    for section in ordered(list(by_id.values()), workspace.experiment.questions.seed) if by_id else ():
+        known = part_of.get(str(section[0].metadata.get("section")))
+        at = min(range(len(parts)), key=lambda at: len(own[at])) if known is None else known
+        own[at] += section
+    batches = [[*mine, *theirs] for mine, theirs in zip(own, written, strict=True)]
+    sizes = [
+        len(batch) + (sum(part.quota.values()) if part.queries is None else 0)
+        for batch, part in zip(batches, parts, strict=True)
+    ]
+    n = sum(part.queries is not None for part in parts)
+    return [query for batch in batches[:n] for query in batch], tuple(np.cumsum(sizes).tolist()), n
+
+
+def goes_on(workspace: Workspace) -> bool:
+    """Whether the look at all that is written so far, of parts one after the other, was taken and asks for more."""
+    _, ends, plans = _planned(workspace)
+    taken = _taken(workspace, plans)
+    return len(plans) < len(ends) and len(taken) == len(plans) and taken[-1].goes_on
+
+
+def _taken(workspace: Workspace, plans: Sequence[str]) -> list[Taken]:
+    """The looks that were taken at just these plans, up to the first that was not."""
+    pairs = zip(taken_of(workspace), plans, strict=False)
+    return [one for one, _ in takewhile(lambda pair: pair[0].plan == pair[1], pairs)]
+
+
+def draw(workspace: Workspace) -> StageOutcome:
+    """Write `queries.jsonl`, what is asked up to this look, and `look.json`.
+
+    Raises InputError where the plan has too few sections at its first look, and where people's labels are of another
+    test set.
+    """
+    check_of_plan(workspace, read_records(workspace.planned, Query))
+    flat, ends, plans = _planned(workspace)
+    taken, others = _taken(workspace, plans), taken_of(workspace)
+    at = min(sum(one.goes_on for one in taken), len(plans) - 1)
     told = taken[at - 1].told if at else ()
     write_records(workspace.queries, flat[: ends[at]])
     if workspace.experiment.run.eliminate:
@@ -115,10 +181,14 @@ def draw(workspace: Workspace) -> StageOutcome:
         write_records(workspace.not_asked, rows)
     else:
         workspace.not_asked.unlink(missing_ok=True)
-    drawn = Drawn(plan=plan, until=str(settings.until), at=at, ends=ends, told=told)
-    write_json(workspace.look, drawn.dump())
-    new = f"a new plan of looks begins: the {len(others)} in looks.jsonl are of other settings, documents or questions"
-    return StageOutcome((new,) if others and not taken else (), n_records=ends[at])
+    until = str(workspace.experiment.run.until)
+    so_far = tuple(plans[: at + 1]) if workspace.experiment.by_look else ()
+    write_json(workspace.look, Drawn(plan=plans[at], until=until, at=at, ends=ends, told=told, plans=so_far).dump())
+    n = len(others) - len(taken)
+    new = f"a new plan of looks begins: the {n} in looks.jsonl are of other settings, documents or questions"
+    if taken:
+        new = f"from look {len(taken) + 1} on a new plan begins: the {n} in looks.jsonl are of other questions"
+    return StageOutcome((new,) if n else (), n_records=ends[at])
 
 
 def passed_over(at: int, told: Sequence[str]) -> tuple[str, ...]:
@@ -131,7 +201,8 @@ def planned_by(experiment: Experiment) -> dict[str, Any]:
     """The settings that make it another plan; those of costs, figures and the report do not."""
     held = experiment.model_dump(mode="json", warnings=False, exclude={"run", "compare", "evaluate"})
     run = experiment.run
-    return held | {"run": [run.until, run.margin, *([run.eliminate] if run.eliminate else [])]}
+    by_look = ["write_by_look", run.looks] if run.write_by_look else []
+    return held | {"run": [run.until, run.margin, *([run.eliminate] if run.eliminate else []), *by_look]}
 
 
 def _at_most(sections: Sequence[list[Query]], n: int) -> list[list[Query]]:
@@ -157,11 +228,12 @@ def _check(path: Path, sections: Sequence[Sequence[Query]], ends: Sequence[int],
         raise InputError(f"{problem} below {FEWEST_SECTIONS}", file=path, remedy=remedy)
 
 
-def taken_of(workspace: Workspace, plan: str | None = None) -> list[Taken]:
+def taken_of(workspace: Workspace, drawn: Drawn | None = None) -> list[Taken]:
     """The looks that were taken, of a plan or of any; none without a file. Raises InputError with the line."""
     if not workspace.looks.exists():
         return []
-    return [one for one in read_records(workspace.looks, Taken) if plan in (None, one.plan)]
+    plans = drawn and (drawn.plans or (drawn.plan,))
+    return [one for one in read_records(workspace.looks, Taken) if plans is None or one.plan in plans]
 
 
 def drawn_of(workspace: Workspace) -> Drawn | None:
@@ -195,7 +267,7 @@ def looked(workspace: Workspace, verdict: Choice) -> tuple[Taken, ...]:
         goes_on=not done and drawn.at + 1 < len(drawn.ends),
         not_asked=passed_over(drawn.at, drawn.told) if workspace.experiment.run.eliminate else (),
     )
-    return (*taken_of(workspace, drawn.plan)[: drawn.at], new)
+    return (*taken_of(workspace, drawn)[: drawn.at], new)
 
 
 def take(workspace: Workspace) -> Taken:
@@ -299,11 +371,12 @@ def forecast(workspace: Workspace) -> str | None:
             leads, by = [max(0.0, one) for one in found], "If agents differ as in the results there are"
     told = likely(n, settings, leads, spread)
     wanted = "the best is known" if settings.until == "best" else f"none is better by {100 * settings.margin:g} points"
+    cheaper = "writing, answers and judging" if settings.write_by_look else "answers and judging"
     fewer = ""
     if settings.eliminate:
         fewer = " Agents told are then asked every other batch only: that costs less, and is decided less often."
     return (
         f"At most {n} queries, as above, in up to {settings.looks} looks, until {wanted}. {by}, likely "
-        f"{told.mean:.0f} of them, in 90% of runs at most {told.most:.0f}: answers and judging then cost "
+        f"{told.mean:.0f} of them, in 90% of runs at most {told.most:.0f}: {cheaper} then cost "
         f"{told.mean / n:.0%} of what is above.{fewer}"
     )

@@ -32,14 +32,15 @@ def draw_settings(experiment: Experiment) -> dict[str, Any]:
     from .looks import planned_by
 
     run = tables(experiment, "run")
-    names = ("until", "margin", "max_queries", "looks", *(["eliminate"] if experiment.run.eliminate else []))
+    later = [name for name in ("eliminate", "write_by_look") if run[f"run.{name}"]]
+    names = ("until", "margin", "max_queries", "looks", *later)
     looked = {name: run.get(f"run.{name}") for name in names}
     return {"run": looked, "plan": digest_json(planned_by(experiment)), "questions.seed": experiment.questions.seed}
 
 
 DRAW = Stage(
     "draw",
-    needs=lambda w: [w.planned, w.passages],
+    needs=lambda w: [w.planned, w.passages, *([w.parts] if w.experiment.by_look else [])],
     uses=lambda w: [w.looks, w.own_labels, *sorted(w.label_samples.glob("*.jsonl"))],
     settings=draw_settings,
     makes=lambda w: [w.queries, w.look, *says_not_asked(w)],

@@ -2,37 +2,41 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from pathlib import Path
+from statistics import fmean
 
 from ragassay import queries as question_edits
 from ragassay.calls.caller import Caller
 from ragassay.errors import InputError, MissingExtra, NothingCame
 from ragassay.evidence import in_several_places, read_evidence
-from ragassay.experiment.settings import Experiment
+from ragassay.experiment.reading import check_by_look
+from ragassay.experiment.settings import FEWEST_SECTIONS, Experiment
 from ragassay.experiment.tables import UNDERSPECIFIED, QuestionsSettings
-from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.experiment.workspace import Part, StageOutcome, Workspace
 from ragassay.files import read_records, write_json, write_records
 from ragassay.layouts.questions import question_files
 from ragassay.prompts import Prompt
 from ragassay.queries import Edit, id_of_rejected, originals
 from ragassay.records import Found, LedgerRow, Query, QuestionsCheck, Rejected, Section
-from ragassay.text import one_line, plain
+from ragassay.text import listed, one_line, plain
 
 from .looks.told_apart import check_written, is_told_apart
 from .questions import DEFAULT_PROMPT
-from .questions.choose import choose
+from .questions.choose import Choice, choose
 from .questions.conversations import sample_turns, write_conversations
 from .questions.find import RELEVANT, Evidence, Finder
 from .questions.need_writer import write_from_needs
 from .questions.own import ExpertQuestion, read_expert_questions, read_keep, read_test_set, same_text
-from .questions.quotas import sample_queries
+from .questions.quotas import divided, sample_queries
 from .questions.quotes import Quoted, ask_quotes
 from .questions.reject import Embed, Meanings, Sifted, clean, compared_texts, fault_in_writing, sift
 from .questions.sample import sample_sections
-from .questions.slots import Calls, Setup, Written, ledger
+from .questions.slots import Calls, Setup, Written, ledger, shares
 from .questions.write import write_from_passages
 
 
@@ -128,24 +132,86 @@ def read_edits(path: Path) -> Edits:
     return Edits(question_edits.read_edits(path))
 
 
+REPEATED = "the very text of a question of an earlier look"
+"""Why a question of a later part is rejected."""
+
+
 @dataclass(frozen=True)
 class _Made:
     """What came of asking the models. taken: what a person took in of the rejected, which stands behind the sampled.
 
-    check, notices: of the choice, where there was one.
+    choice, notices: where the sampled were chosen. check: what was said of the test set then.
     """
 
-    written: Written
-    sifted: Sifted
-    sampled: Sequence[Query]
-    rows: Sequence[LedgerRow]
+    written: Written = Written()
+    sifted: Sifted = Sifted((), ())
+    sampled: Sequence[Query] = ()
     taken: Sequence[Query] = ()
-    check: QuestionsCheck | None = None
+    choice: Choice | None = None
     notices: Sequence[str] = ()
+    check: QuestionsCheck | None = None
+
+    @property
+    def rows(self) -> list[LedgerRow]:
+        """The ledger, in which what was taken in counts as kept and sampled."""
+        kept, sampled = [*self.sifted.kept, *self.taken], [*self.sampled, *self.taken]
+        return ledger(self.written.delivered, kept, self.sifted.rejected, sampled)
+
+
+def _together(parts: Sequence[_Made]) -> _Made:
+    """The parts as one, what is said of each with the number of its look where there are several."""
+    if len(parts) == 1:
+        return parts[0]
+    written = [one.written for one in parts]
+    by_model: dict[str, list[Calls]] = {}
+    for calls in (calls for one in written for calls in one.calls):
+        by_model.setdefault(calls.model, []).append(calls)
+    chosen = [one.choice for one in parts if one.choice]
+    return _Made(
+        Written(
+            [],
+            [delivered for one in written for delivered in one.delivered],
+            [Calls(name, sum(c.n for c in own), sum((c.errors for c in own), ())) for name, own in by_model.items()],
+            _numbered([one.notices for one in written]),
+            written[0].roles,
+        ),
+        Sifted(
+            tuple(query for one in parts for query in one.sifted.kept),
+            tuple(row for one in parts for row in one.sifted.rejected),
+        ),
+        [query for one in parts for query in one.sampled],
+        [query for one in parts for query in one.taken],
+        Choice((), *(_mean([getattr(one, name) for one in chosen]) for name in ("distance", "drawn")))
+        if chosen
+        else None,
+        _numbered([one.notices for one in parts]),
+    )
+
+
+def _numbered(notices: Sequence[Sequence[str]]) -> list[str]:
+    """Each said once, of all parts or of those that it is true of."""
+    places: dict[str, list[int]] = {}
+    for look, said in enumerate(notices, 1):
+        for notice in said:
+            places.setdefault(notice, []).append(look)
+    return [
+        notice if len(looks) == len(notices) else f"look {listed([str(look) for look in looks])}: {notice}"
+        for notice, looks in places.items()
+    ]
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    """Of those that are known."""
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
 
 
 def make_questions(
-    workspace: Workspace, caller: Caller, embed: Embed | None = None, finder: Finder | None = None
+    workspace: Workspace,
+    caller: Caller,
+    embed: Embed | None = None,
+    finder: Finder | None = None,
+    goes_on: Callable[[], bool] = lambda: False,
 ) -> StageOutcome:
     """Write `pool.jsonl`, `rejected.jsonl`, `ledger.jsonl`, `queries.jsonl`, and `questions-check.json` of chosen ones.
 
@@ -154,30 +220,41 @@ def make_questions(
     `roles.jsonl`. With "conversations" queries are turns, each with what was said before.
     With `questions.quotes` or `golden_answers` the finder's passages are asked about, those of the test set alone.
     `questions.source` says where the test set comes from: "synthetic" has the models write, "own" takes the user's
-    `queries.jsonl` as it is, "both" puts these first and the synthetic ones behind them. Exit status 1 where the set is
-    smaller than asked, which is then the first notice. Raises InputError for what the user can mend, and
-    NothingCame, after the files are written, where there is not a single query.
+    `queries.jsonl` as it is, "both" puts these first and the synthetic ones behind them. With `run.write_by_look` the
+    questions of one look are written after the other, each by itself, as long as it `goes_on`; `parts.jsonl` says which
+    they are. Exit status 1 where the set is smaller than asked, which is then the first notice. Raises InputError for
+    what the user can mend, and NothingCame, after the files are written, where there is not a single query.
     """
+    check_by_look(workspace)
     source, edits = workspace.experiment.questions.source, read_edits(workspace.question_edits)
     own, said = _own(workspace) if source != "synthetic" else ([], [])
-    looked = _Looked(finder, edits)
-    own = looked.at_own(own)
-    made = _Made(Written(), Sifted((), ()), (), ())
-    notices: list[str] = []
+    experts: Sequence[ExpertQuestion] = ()
+    parts, sections = list[Part](), list[Section]()
     if source != "own":
         few_shot = workspace.experiment.questions.few_shot
         experts = read_expert_questions(workspace.expert_questions, needed=few_shot > 0)
         sections = read_records(workspace.sections, Section)
-        made = _make(workspace, caller, embed, experts, sections, own, edits, looked)
-        notices = _notices(workspace, made, experts, sections)
-    own = edits.without_rejected(own)
-    queries = looked.quoted(edits.edited([*own, *made.sampled, *made.taken]), workspace.experiment, caller)
+        parts = _parts(workspace, sections, len(own))
+    looked = _Looked(finder, edits)
+    own = looked.at_own(own)
+    kept, written = edits.without_rejected(own), list[_Made]()
+    for part in _make(workspace, caller, embed, experts, sections, own, edits, looked, parts):
+        written.append(_without_repeated(part, written))
+        if workspace.experiment.by_look:
+            _write_parts(workspace, parts, written, kept, edits)
+            if not (part.sampled or part.taken):
+                raise NothingCame(f"look {len(written)}: {_nothing(part)}")
+            if not goes_on():
+                break
+    made = _checked(workspace, _together(written), experts) if written else _Made()
+    queries = looked.quoted(edits.edited([*kept, *made.sampled, *made.taken]), workspace.experiment, caller)
     _write(workspace, made, queries, edits)
     looked.write(workspace.found)
     if not queries:
         raise NothingCame(_nothing(made))
     n_drawn = len(queries) - len(made.taken)
-    short = _shortage(workspace.experiment, made, n_drawn, len(own)) if source != "own" else None
+    short = _shortage(parts[: len(written)], made, n_drawn, len(kept)) if source != "own" else None
+    notices = _notices(workspace, made, experts, sections) if source != "own" else []
     return StageOutcome(
         notices=(
             *([short] if short else []),
@@ -222,6 +299,7 @@ class _Looked:
     n_own: int = 0
     found: dict[str, Evidence] = field(default_factory=dict)
     asked: Quoted = Quoted(())
+    people: list[float] | None = None
 
     def at_own(self, queries: Sequence[Query]) -> list[Query]:
         """The queries with what was found for those that bring no evidence."""
@@ -267,16 +345,19 @@ class _Looked:
         """What people's questions share with their best passages: those brought, and experts' that are none of them."""
         if self.finder is None:
             return []
+        if self.people is not None:
+            return self.people
         brought = {query.text for query in own}
         asked = [Query(id=f"expert-{one.line}", text=one.text) for one in experts if one.text not in brought]
         found = self._find(asked, ())
         people = [*own, *(self.finder.with_evidence(one, found[one.id]) for one in asked)]
-        return [query.metadata["shared_words"] for query in people if "shared_words" in query.metadata]
+        self.people = [query.metadata["shared_words"] for query in people if "shared_words" in query.metadata]
+        return self.people
 
     def _find(self, queries: Sequence[Query], sections: Sequence[Section]) -> Mapping[str, Evidence]:
         assert self.finder is not None
         rows, found = self.finder.find(self.edits.edited(queries), sections)
-        self.rows += rows
+        self.rows += [row for row in rows if row.query_id not in self.found]
         return found
 
     @property
@@ -314,6 +395,41 @@ class _Looked:
             write_records(path, self.rows)
 
 
+def _parts(workspace: Workspace, sections: Sequence[Section], n_own: int) -> list[Part]:
+    """What is written at once: everything, or what is for each look, of sections that are drawn and shuffled once.
+
+    Raises InputError where there is no section, and where the first look would have too few.
+    """
+    if not sections:
+        raise InputError("has no section to ask about", file=workspace.sections, remedy="run `ragassay ingest` again")
+    settings, looks = workspace.experiment.questions, workspace.experiment.run.looks
+    drawn = [one.id for one in sample_sections(sections, settings.sections, settings.seed)]
+    if not workspace.experiment.by_look:
+        return [Part(part=1, sections=tuple(drawn), quota=dict(settings.quota))]
+    mixed = random.Random(f"{settings.seed}:parts").sample(drawn, len(drawn))
+    quotas = divided(settings.quota, looks, settings.seed)
+    parts = [Part(part=at, sections=tuple(mixed[at - 1 :: looks]), quota=quota) for at, quota in enumerate(quotas, 1)]
+    first = min(len(parts[0].sections), sum(parts[0].quota.values())) + n_own // looks
+    if first < FEWEST_SECTIONS:
+        problem = f"the first of {looks} looks would have queries from {first} sections, and no agent is told from "
+        remedy = f"raise questions.sections and quota, add documents, or set run.looks below {looks}"
+        file = workspace.corpus / "experiment.toml"
+        raise InputError(f"{problem}another below {FEWEST_SECTIONS}", file=file, remedy=remedy)
+    return parts
+
+
+def _settings_of(settings: QuestionsSettings, parts: Sequence[Part]) -> list[QuestionsSettings]:
+    """Those that each part is chosen by: its quotas, and of each kind its share of what the whole would have."""
+    if len(parts) == 1:
+        return [settings]
+    named = [kind for kind, share in settings.kinds.items() if share > 0]
+    counts = shares([settings.kinds[kind] for kind in named], sum(settings.quota.values()))
+    kinds = divided(dict(zip(named, counts, strict=True)), len(parts), settings.seed)
+    return [
+        settings.model_copy(update={"quota": part.quota, "kinds": own}) for part, own in zip(parts, kinds, strict=True)
+    ]
+
+
 def _make(
     workspace: Workspace,
     caller: Caller,
@@ -323,39 +439,44 @@ def _make(
     own: Sequence[Query],
     edits: Edits,
     looked: _Looked,
-) -> _Made:
-    settings = workspace.experiment.questions
-    if not all_sections:
-        raise InputError("has no section to ask about", file=workspace.sections, remedy="run `ragassay ingest` again")
-    sections = sample_sections(all_sections, settings.sections, settings.seed)
-    if settings.style == "need":
-        written = write_from_needs(Setup.load(workspace, experts), sections, all_sections, caller)
-        return _chosen(workspace, written, embed, experts, own, edits, looked, all_sections)
-    if talks := settings.style == "conversations":
-        written = write_conversations(Setup.load(workspace, experts), sections, all_sections, caller)
+    parts: Sequence[Part],
+) -> Iterator[_Made]:
+    """What is made of each part, one after the other as they are wanted; none knows of another."""
+    if not parts:
+        return
+    experiment, whole, talks = workspace.experiment, workspace.experiment.questions, False
+    part_of = {id: at for at, part in enumerate(parts) for id in part.sections}
+    sections = [section for section in all_sections if section.id in part_of]
+    if whole.style == "need":
+        divided_up = [part.sections for part in parts]
+        writing = write_from_needs(Setup.load(workspace, experts), sections, all_sections, caller, divided_up)
+    elif talks := whole.style == "conversations":
+        writing = iter([write_conversations(Setup.load(workspace, experts), sections, all_sections, caller)])
     else:
-        prompt = Prompt.load(workspace.prompt_file(settings.prompt, DEFAULT_PROMPT))
-        written = write_from_passages(workspace.experiment, prompt, sections, experts, caller)
-    sifted = sift(
-        written.candidates,
-        experts,
-        own,
-        per_section=None if talks else settings.per_section,
-        language=workspace.experiment.corpus.language,
-        seed=settings.seed,
-    )
-    sifted, taken = edits.taken_in(looked.at_written(edits.sifted(sifted), all_sections))
-    sampled = (sample_turns if talks else sample_queries)(sifted.kept, settings.quota, settings.seed)
-    return _Made(written, sifted, sampled, _rows(written, sifted, sampled, taken), taken)
-
-
-def _rows(written: Written, sifted: Sifted, sampled: Sequence[Query], taken: Sequence[Query]) -> list[LedgerRow]:
-    """The ledger, in which what was taken in counts as kept and sampled."""
-    return ledger(written.delivered, [*sifted.kept, *taken], sifted.rejected, [*sampled, *taken])
+        prompt = Prompt.load(workspace.prompt_file(whole.prompt, DEFAULT_PROMPT))
+        about = [[section for section in sections if part_of[section.id] == at] for at, _ in enumerate(parts)]
+        writing = (write_from_passages(experiment, prompt, some, experts, caller) for some in about)
+    for settings in _settings_of(whole, parts):
+        written = next(writing)
+        if settings.style == "need":
+            yield _chosen(workspace, settings, written, embed, experts, own, edits, looked, all_sections)
+            continue
+        sifted = sift(
+            written.candidates,
+            experts,
+            own,
+            per_section=None if talks else settings.per_section,
+            language=experiment.corpus.language,
+            seed=settings.seed,
+        )
+        sifted, taken = edits.taken_in(looked.at_written(edits.sifted(sifted), all_sections))
+        sample = sample_turns if talks else sample_queries
+        yield _Made(written, sifted, sample(sifted.kept, settings.quota, settings.seed), taken)
 
 
 def _chosen(
     workspace: Workspace,
+    settings: QuestionsSettings,
     written: Written,
     embed: Embed | None,
     experts: Sequence[ExpertQuestion],
@@ -365,7 +486,6 @@ def _chosen(
     sections: Sequence[Section],
 ) -> _Made:
     """Of what was written from needs, those that share as many words with their passages as people's questions do."""
-    settings = workspace.experiment.questions
     meanings, notices = _meanings(embed, compared_texts(written.candidates, experts, own))
     sifted = sift(
         written.candidates,
@@ -383,11 +503,37 @@ def _chosen(
     known = {query.id: query.metadata.get("shared_words") for query in sifted.kept}
     shares = {id: share for id, share in known.items() if share is not None}
     choice = choose(sifted.kept, shares, target, settings, keep)
-    check = check_written(workspace, [one.text for one in experts], [query.text for query in choice.queries])
-    check = check.model_copy(update={"distance": choice.distance, "distance_drawn": choice.drawn})
+    return _Made(written, sifted, choice.queries, taken, choice, (*notices, *choice.notices))
+
+
+def _checked(workspace: Workspace, made: _Made, experts: Sequence[ExpertQuestion]) -> _Made:
+    """With what is to be said of the questions, where they were chosen."""
+    if made.choice is None:
+        return made
+    check = check_written(workspace, [one.text for one in experts], [query.text for query in made.sampled])
+    check = check.model_copy(update={"distance": made.choice.distance, "distance_drawn": made.choice.drawn})
     said = [check.said] if check.said and is_told_apart(check) else []
-    rows = _rows(written, sifted, choice.queries, taken)
-    return _Made(written, sifted, choice.queries, rows, taken, check, (*notices, *choice.notices, *said))
+    return replace(made, check=check, notices=(*made.notices, *said))
+
+
+def _without_repeated(part: _Made, before: Sequence[_Made]) -> _Made:
+    """Without what the test set has from an earlier part in the very same words, which is no further question.
+
+    What only resembles an earlier one stays: were it left out, later parts would differ from earlier ones.
+    """
+    there = {query.id for one in before for query in (*one.sampled, *one.taken)}
+    again = [query for query in part.sampled if query.id in there]
+    if not again:
+        return part
+    rejected = [Rejected(text=query.text, metadata=query.metadata, reason=REPEATED) for query in again]
+    kept = tuple(query for query in part.sifted.kept if query not in again)
+    n = "1 question is" if len(again) == 1 else f"{len(again):,} questions are"
+    return replace(
+        part,
+        sifted=Sifted(kept, (*part.sifted.rejected, *rejected)),
+        sampled=[query for query in part.sampled if query not in again],
+        notices=(*part.notices, f"{n} left out: {REPEATED}"),
+    )
 
 
 def _looked_at(
@@ -413,16 +559,29 @@ def _meanings(embed: Embed | None, texts: Sequence[str]) -> tuple[Meanings | Non
         return None, [f"{alone}: the embedding needs the extra 'local' (`pip install \"ragassay[local]\"`)"]
 
 
+def _write_parts(
+    workspace: Workspace, parts: Sequence[Part], written: Sequence[_Made], own: Sequence[Query], edits: Edits
+) -> None:
+    """The test set as far as it is written, and of which look each question is: what says whether another follows."""
+    drawn = [[*one.sampled, *one.taken] for one in written]
+    write_records(workspace.test_set, edits.edited([*own, *(query for some in drawn for query in some)]))
+    ids = [tuple(query.id for query in some) for some in drawn]
+    known = zip_longest(parts, ids)
+    write_records(workspace.parts, [part.model_copy(update={"queries": some}) for part, some in known])
+
+
 def _write(workspace: Workspace, made: _Made, queries: Sequence[Query], edits: Edits) -> None:
     asked = {query.id: query for query in queries}
-    pool = edits.edited([*made.sifted.kept, *made.taken])
-    write_records(workspace.pool, [asked.get(query.id, query) for query in pool])
+    pool = {query.id: query for query in edits.edited([*made.sifted.kept, *made.taken])}
+    write_records(workspace.pool, [asked.get(id, query) for id, query in pool.items()])
     write_records(workspace.rejected, made.sifted.rejected)
     write_records(workspace.ledger, made.rows)
     write_records(workspace.test_set, queries)
     if workspace.test_set == workspace.queries:  # no plan of looks is behind them any more
         for path in (workspace.planned, workspace.look, workspace.not_asked):
             path.unlink(missing_ok=True)
+    if not workspace.experiment.by_look:
+        workspace.parts.unlink(missing_ok=True)
     if made.check:
         write_json(workspace.questions_check, made.check.dump())
     else:
@@ -433,9 +592,11 @@ def _write(workspace: Workspace, made: _Made, queries: Sequence[Query], edits: E
         workspace.roles.unlink(missing_ok=True)
 
 
-def _shortage(experiment: Experiment, made: _Made, n: int, n_own: int) -> str | None:
+def _shortage(parts: Sequence[Part], made: _Made, n: int, n_own: int) -> str | None:
     """The sentence for a test set that is smaller than asked: of each model that fell short, what became of it."""
-    quota = experiment.questions.quota
+    quota = Counter[str]()
+    for part in parts:
+        quota.update(part.quota)
     wanted = n_own + sum(quota.values())
     if n >= wanted:
         return None

@@ -8,7 +8,7 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.experiment.reading import own_files, own_modules, tables
+from ragassay.experiment.reading import check_by_look, own_files, own_modules, tables
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.stage import (
     QUESTION_TOKENS,
@@ -69,6 +69,8 @@ def questions_settings(experiment: Experiment) -> dict[str, Any]:
         values |= {f"retrieval.{name}": getattr(experiment.retrieval, name) for name in FOUND_BY}
         values |= _other_vectors(experiment) if embeds(experiment) else {"retrieval.embedding": None}
         values |= {"questions.quotes": True} if values.pop("questions.quotes") else {}
+    if experiment.by_look:
+        values["run.write_by_look"] = experiment.run.looks
     if not experiment.questions.columns:
         del values["questions.columns"]
     if experiment.questions.style != "conversations":
@@ -201,6 +203,7 @@ def _check_questions(workspace: Workspace) -> Iterator[Check]:
     from .questions.own import read_expert_questions, read_keep, read_test_set
 
     settings = workspace.experiment.questions
+    yield partial(check_by_look, workspace)
     if settings.source != "synthetic":
         yield partial(read_test_set, workspace)
     if settings.source != "own":
@@ -304,7 +307,7 @@ def _questions(workspace: Workspace, means: Means) -> StageOutcome:
         passages = read_passages(workspace.passages)
         finder = Finder(passages, means.pool, means.grade, experiment.corpus.language)
     embed = means.embed_queries if chooses(experiment) and embeds(experiment) else None
-    return make_questions(workspace, means.caller, embed, finder)
+    return make_questions(workspace, means.caller, embed, finder, means.goes_on)
 
 
 QUESTIONS = Stage(
@@ -317,6 +320,7 @@ QUESTIONS = Stage(
     settings=questions_settings,
     makes=lambda w: [
         *(w.pool, w.rejected, w.test_set, w.ledger),
+        *([w.parts] if w.experiment.by_look else []),
         *chosen_check(w),
         *([w.found] if looks_in_corpus(w.experiment) else []),
         *([w.roles] if _writes_roles(w.experiment) else []),

@@ -232,6 +232,8 @@ def _planned(workspace: Workspace, cache: ReplyCache) -> tuple[list[StagePlan], 
         shutil.copytree(
             workspace.results, copy.results, ignore=shutil.ignore_patterns(*_SHARED, "replies", "batches", ".lock")
         )
+        if workspace.experiment.by_look:
+            copy = _written_at_once(copy)
         for name in _SHARED:
             (workspace.results / name).mkdir(parents=True, exist_ok=True)
             (copy.results / name).symlink_to((workspace.results / name).resolve())
@@ -258,6 +260,13 @@ def _planned(workspace: Workspace, cache: ReplyCache) -> tuple[list[StagePlan], 
             if stage is SCREEN:
                 copy = _with_finalists(copy, workspace, known=exact)
     return planned, seconds
+
+
+def _written_at_once(copy: Workspace) -> Workspace:
+    """What would write look by look writes all that it may come to write, which asks the same of the models."""
+    copy.planned.unlink(missing_ok=True)
+    run = copy.experiment.run.model_copy(update={"write_by_look": False})
+    return replace(copy, experiment=copy.experiment.model_copy(update={"run": run}))
 
 
 def _ask_whole(copy: Workspace) -> None:

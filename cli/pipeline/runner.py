@@ -31,7 +31,7 @@ from .manifest import (
     write_manifest,
 )
 from .opening import alone, check_others, locked, open_workspace, with_finalists, with_others
-from .stages import STAGES, asking_obstacles, file_obstacles, means_of, refuse, stages_of
+from .stages import QUESTIONS, STAGES, asking_obstacles, file_obstacles, means_of, refuse, stages_of
 
 if TYPE_CHECKING:
     from ragassay.calls.reply_cache import ReplyCache
@@ -157,7 +157,11 @@ class Runner:
                 forget_answers(self._workspace)
                 return found
             self._digest = cache(digest_file)
-            found = [self.bring_up_to_date(stage) for stage in stages]
+            found = []
+            if self._workspace.experiment.by_look:
+                self._say(f"{QUESTIONS.name}: running (look {taken.look + 1})")
+                found = [self._run(QUESTIONS, self._inputs(QUESTIONS))]
+            found += [self.bring_up_to_date(stage) for stage in stages]
 
     def say_stale(self, before: Stage) -> None:
         """Name the stages before this one that were run and would run again: it reads what they left."""

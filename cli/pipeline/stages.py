@@ -58,7 +58,12 @@ def means_of(workspace: Workspace, caller: Caller, progress: Progress) -> Means:
 
         return grade_pools(workspace, pools, caller)
 
-    return Means(caller, progress, embed_passages, embed_queries, pool, grade)
+    def goes_on() -> bool:
+        from ragassay.evaluate.looks import goes_on
+
+        return goes_on(workspace)
+
+    return Means(caller, progress, embed_passages, embed_queries, pool, grade, goes_on)
 
 
 def _questions_foreseen(workspace: Workspace) -> list[Load]:

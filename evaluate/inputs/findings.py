@@ -50,7 +50,8 @@ class Material:
     error. not_asked: those that were not asked by plan (`read_not_asked`), which have none.
 
     joined: the agents in the order in which they came to be judged, wave by wave; empty: all at once. planned: the ids
-    of all queries that a run may come to ask, by which what is drawn for a query stays; empty: those of `queries`.
+    of all queries that a run may come to ask, those together that were written at once, by which what is drawn for a
+    query stays; empty: those of `queries`.
     told: of a run that may end early, query id to the agents that were told from the leader before it was asked, which
     do not meet on it any more. batches: of such a run, the ids of the queries that each look so far came after.
     """
@@ -60,7 +61,7 @@ class Material:
     passages: dict[str, Passage]
     answers: dict[tuple[str, str], Answer]
     joined: tuple[tuple[str, ...], ...] = ()
-    planned: tuple[str, ...] = ()
+    planned: tuple[tuple[str, ...], ...] = ()
     told: Mapping[str, frozenset[str]] = field(default_factory=dict)
     batches: tuple[frozenset[str], ...] = ()
     not_asked: frozenset[tuple[str, str]] = frozenset()
@@ -74,9 +75,9 @@ class Material:
         return tuple(query for query in self.queries if (query.id, agent) not in self.not_asked)
 
     @property
-    def drawn_for(self) -> tuple[str, ...]:
+    def drawn_for(self) -> tuple[tuple[str, ...], ...]:
         """The ids of the queries over which turns are dealt out."""
-        return self.planned or tuple(query.id for query in self.queries)
+        return self.planned or (tuple(query.id for query in self.queries),)
 
     @property
     def waves(self) -> tuple[tuple[str, ...], ...]:
@@ -142,8 +143,11 @@ def read_material(workspace: Workspace, agents: Sequence[str] | None = None, rea
     }
     if not workspace.experiment.run.until:
         return Material(queries, agents, passages, answers, not_asked=not_asked)
-    planned = tuple(query.id for query in read_records(workspace.planned, Query))
-    told, batches = _told(workspace, queries), _batches(read_json(workspace.look)["ends"], queries)
+    look = read_json(workspace.look)
+    told, batches = _told(workspace, look, queries), _batches(look["ends"], queries)
+    planned = tuple(map(tuple, batches))
+    if "plans" not in look:
+        planned = (tuple(query.id for query in read_records(workspace.planned, Query)),)
     return Material(
         queries, agents, passages, answers, planned=planned, told=told, batches=batches, not_asked=not_asked
     )
@@ -157,11 +161,11 @@ def _batches(ends: Sequence[int], queries: Sequence[Query]) -> tuple[frozenset[s
     )
 
 
-def _told(workspace: Workspace, queries: Sequence[Query]) -> dict[str, frozenset[str]]:
+def _told(workspace: Workspace, look: Mapping[str, Any], queries: Sequence[Query]) -> dict[str, frozenset[str]]:
     if not workspace.looks.exists():
         return {}
-    plan = read_json(workspace.look)["plan"]
-    taken = [one for one in read_records(workspace.looks, Taken) if one.plan == plan]
+    plans = look.get("plans", [look["plan"]])
+    taken = [one for one in read_records(workspace.looks, Taken) if one.plan in plans]
     before = [[one.told for one in taken if one.queries <= place] for place in range(len(queries))]
     return {query.id: frozenset(told[-1]) for query, told in zip(queries, before, strict=True) if told}
 

@@ -175,9 +175,9 @@ def _games(cases: Sequence[ListCase], made: Sequence[RankedList], panels: Sequen
 
 def list_cases(material: Material, relevant: KnownRelevant, settings: JudgeSettings) -> Iterator[ListCase]:
     """Every list, by query, block and presentation."""
-    shown, queries = shown_in_games(settings), material.drawn_for
-    plan = Plan(material.waves, queries, settings.anchors, settings.seed)
-    known, turn = relevant_by_wave(material, relevant), turns(queries, f"{settings.seed}:presentations")
+    shown, (queries, *more) = shown_in_games(settings), material.drawn_for
+    plan = Plan(material.waves, queries, settings.anchors, settings.seed, more)
+    known, turn = relevant_by_wave(material, relevant), turns(queries, f"{settings.seed}:presentations", more)
     for query in material.queries:
         blocks = plan.blocks(query.id)
         for number, block in enumerate(blocks):
@@ -220,7 +220,8 @@ class Block:
 @dataclass(frozen=True)
 class Plan:
     """Who meets whom over the queries. waves: the agents in the order in which they joined. anchors: how many of those
-    before an agent that joins later meets on a query. It hangs on the names and the seed alone.
+    before an agent that joins later meets on a query. more: queries that came later (`turns`). It hangs on the names
+    and the seed alone.
 
     Up to eight agents sit in one list. More are split into groups of at most four, drawn anew for each query, and every
     two groups are a block: a balanced incomplete block design of the groups, blocks of two (Cochran and Cox,
@@ -235,6 +236,7 @@ class Plan:
     queries: Sequence[str]
     anchors: int
     seed: int
+    more: Sequence[Sequence[str]] = ()
 
     def blocks(self, query: str) -> list[Block]:
         """Those of a query, wave by wave: every pair that meets on it is taken from exactly one of them."""
@@ -286,7 +288,7 @@ class Plan:
     @cached_property
     def _turns(self) -> list[dict[str, int]]:
         """By wave, where each query stands in an order of its own."""
-        return [turns(self.queries, f"{self.seed}:turns:{wave}") for wave, _ in enumerate(self.waves)]
+        return [turns(self.queries, f"{self.seed}:turns:{wave}", self.more) for wave, _ in enumerate(self.waves)]
 
     def _names(self, wave: int) -> list[str]:
         """In one order on all queries."""
@@ -321,11 +323,17 @@ class Sitting:
     turned: bool
 
 
-def turns(queries: Sequence[str], seed: str) -> dict[str, int]:
-    """The place of each query, from 0, in an order that hangs on the queries' names and the seed alone."""
-    order = sorted(queries)
-    random.Random(seed).shuffle(order)
-    return {query: place for place, query in enumerate(order)}
+def turns(queries: Sequence[str], seed: str, more: Sequence[Sequence[str]] = ()) -> dict[str, int]:
+    """The place of each query, from 0, in an order that hangs on the queries' names and the seed alone.
+
+    more: those that came later, group by group, behind the others; a group changes nothing in those before.
+    """
+    places, luck = dict[str, int](), random.Random(seed)
+    for group in (queries, *more):
+        order = sorted(group)
+        luck.shuffle(order)
+        places |= {query: place for place, query in enumerate(order, len(places))}
+    return places
 
 
 def sittings(agents: Sequence[str], turn: int, presentations: int) -> list[Sitting]:

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragassay.arrays import Floats, Truths
+from ragassay.experiment.settings import FEWEST_SECTIONS as FEWEST_SECTIONS
 
 from ..inputs.clusters import Clusters
 from .clustered import NO_SPREAD, alike_interval, estimate
@@ -32,9 +33,6 @@ from .spending import Look
 LEVEL = 0.045
 """Of the whole ladder. At 5% two equal agents far ahead of all others are told apart in up to 5.5% of simulated
 runs."""
-
-FEWEST_SECTIONS = 6
-"""Below six not even a win in each is significant at 5% (two-sided sign test: 2 / 2^5 = 6%)."""
 
 
 @dataclass(frozen=True)

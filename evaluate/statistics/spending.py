@@ -42,12 +42,19 @@ def spent(level: float, fraction: float, spending: Spending = "kim-demets") -> f
 
 
 @lru_cache(maxsize=512)
-def bounds(level: float, fractions: tuple[float, ...], spending: Spending = "kim-demets") -> tuple[float, ...]:
+def bounds(
+    level: float,
+    fractions: tuple[float, ...],
+    spending: Spending = "kim-demets",
+    times: tuple[float, ...] | None = None,
+) -> tuple[float, ...]:
     """The one-sided p, 0 to 1, that ends the run at each look.
 
-    level: of all looks, 0 to 0.5. fractions: rising, the last at most 1, of the planned data at each look. Each is the
-    p of a normal with independent increments (Jennison and Turnbull, Group Sequential Methods, 2000, chapter 19: the
-    density of the paths that go on is integrated from look to look). Raises ValueError for fractions that do not rise.
+    level: of all looks, 0 to 0.5. fractions: rising, the last at most 1, of the planned data at each look. times: what
+    the level is spent by in place of them, where it is not known how much data there will be; of the fractions only the
+    ratios count then (Lan and DeMets, Statistics in Medicine 8(10), 1989). Each is the p of a normal with independent
+    increments (Jennison and Turnbull, Group Sequential Methods, 2000, chapter 19: the density of the paths that go on
+    is integrated from look to look). Raises ValueError for fractions that do not rise.
     """
     if list(fractions) != sorted(set(fractions)) or not fractions or not 0 < fractions[0] <= fractions[-1] <= 1:
         raise ValueError("fractions must rise from above 0 to at most 1")
@@ -57,9 +64,9 @@ def bounds(level: float, fractions: tuple[float, ...], spending: Spending = "kim
     found: list[float] = []
     place, weight = np.zeros(1), np.ones(1)  # where the paths are that go on, and how many of all
     before, used = 0.0, 0.0
-    for fraction in fractions:
+    for fraction, time in zip(fractions, times or fractions, strict=True):
         step, root = np.sqrt(fraction - before), np.sqrt(fraction)
-        wanted = spent(level, fraction, spending) - used
+        wanted = spent(level, time, spending) - used
 
         def beyond(end: float, place: Floats = place, weight: Floats = weight, step: float = step) -> float:
             return float(weight @ ndtr((place - end) / step))
@@ -85,15 +92,23 @@ def _gauss_legendre() -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True)
 class Look:
-    """A look of a plan: number `at`, from 0, when `ends[at]` of the last of `ends` queries are in."""
+    """A look of a plan: number `at`, from 0, when `ends[at]` of the last of `ends` queries are in.
+
+    by_look: the ends that are still to come are guesses, and each look spends what it would were all as far apart.
+    """
 
     ends: tuple[int, ...]
     at: int
     spending: Spending = "kim-demets"
+    by_look: bool = False
 
     def bound(self, level: float) -> float:
         """The one-sided p that stands at this look for a one-sided level of all looks."""
-        return bounds(level, tuple(end / self.ends[-1] for end in self.ends[: self.at + 1]), self.spending)[-1]
+        taken = self.ends[: self.at + 1]
+        if not self.by_look:
+            return bounds(level, tuple(end / self.ends[-1] for end in taken), self.spending)[-1]
+        times = tuple(look / len(self.ends) for look, _ in enumerate(taken, 1))
+        return bounds(level, tuple(end / taken[-1] for end in taken), self.spending, times)[-1]
 
 
 def whole_sections(sizes: Sequence[int], looks: int) -> tuple[int, ...]:

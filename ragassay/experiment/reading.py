@@ -49,6 +49,14 @@ def tables(experiment: Experiment, *names: str, models: tuple[str, ...] = ()) ->
     return values
 
 
+def check_by_look(workspace: Workspace) -> None:
+    """Raises InputError where questions are to be written look by look and cannot be."""
+    if why := workspace.experiment.not_by_look:
+        path = workspace.corpus / "experiment.toml"
+        line = line_of(["run", "write_by_look"], read_text(path)) if path.exists() else None
+        raise InputError(why, file=path, line=line, remedy="or leave run.write_by_look out")
+
+
 def own_files(workspace: Workspace, *names: str | None) -> list[Path]:
     """The files of the corpus folder that settings name; None where a setting names none."""
     return [workspace.corpus / name for name in names if name]
@@ -109,7 +117,7 @@ def _complaint(error: ValidationError, text: str, path: Path) -> InputError:
     first = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
     location = _in_the_file(first["loc"])
     keys = [part for part in location if part != "[key]"]
-    name, line = plain(".".join(map(str, keys))), _line_of(keys, text)
+    name, line = plain(".".join(map(str, keys))), line_of(keys, text)
     if isinstance(cause := first.get("ctx", {}).get("error"), TableError):
         line = line_of_table(cause.kind, cause.name, text)
     if first["type"] == "extra_forbidden":
@@ -150,7 +158,7 @@ def _inside(table: Any, part: int | str) -> Any:
     return inner[-1] if inner else None
 
 
-def _line_of(keys: Sequence[str | int], text: str) -> int | None:
+def line_of(keys: Sequence[str | int], text: str) -> int | None:
     """The line of the key, of what holds it where it is not there, or None; as far as a search by line can tell."""
     wanted = ".".join(key for key in keys if isinstance(key, str))
     index = next((key for key in keys[1:2] if isinstance(key, int)), 0)

@@ -170,6 +170,11 @@ class CompareSettings(Table):
     writes: tuple[Annotated[str, Field(min_length=1)], ...] = ("*",)
 
 
+FEWEST_SECTIONS = 6
+"""Below so many no agent is told from another: not even a win in each is significant at 5% (two-sided sign test:
+2 / 2^5 = 6%)."""
+
+
 class RunSettings(Table):
     max_concurrency: int = Field(32, ge=1, le=1000)
     max_cost_usd: float | None = Field(20.0, gt=0)
@@ -181,6 +186,7 @@ class RunSettings(Table):
     max_queries: int | None = Field(None, ge=1)
     looks: int = Field(8, ge=2, le=20)
     eliminate: Literal["answers"] | None = None
+    write_by_look: bool = False
 
     @model_validator(mode="after")
     def _scheduler_of_a_cluster(self) -> RunSettings:
@@ -265,6 +271,30 @@ class Experiment(Table):
             return "until goes with agents that are known: screen first, then name them in [[agent]] tables"
         if self.judge.games in ("adaptive", "listwise-adaptive"):
             return f'until goes with games = "all" or "listwise", not with "{self.judge.games}"'
+        return None
+
+    @property
+    def by_look(self) -> bool:
+        """Whether questions are written look by look."""
+        return self.run.until is not None and self.run.write_by_look
+
+    @property
+    def not_by_look(self) -> str | None:
+        """Why questions cannot be written look by look, where that is asked for; None where they can."""
+        settings, named = self.questions, "write_by_look goes with "
+        if not self.run.write_by_look:
+            return None
+        if self.run.until is None:
+            return f"{named}until, in [run] or as --until"
+        if settings.source == "own":
+            return f'{named}questions.source = "synthetic" or "both": your own are not written'
+        if settings.style not in ("need", "passage"):
+            return f'{named}questions.style = "need" or "passage", not with "{settings.style}"'
+        if settings.keep or self.run.max_queries:
+            other = "questions.keep" if settings.keep else "run.max_queries"
+            return (
+                f"{other} chooses among all questions, and write_by_look has not all of them: leave one of the two out"
+            )
         return None
 
     @property

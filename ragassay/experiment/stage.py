@@ -71,7 +71,7 @@ def count_queries(workspace: Workspace) -> int:
     from ..records import Query
 
     questions, most = workspace.experiment.questions, workspace.experiment.run.max_queries
-    if workspace.test_set.exists():
+    if workspace.test_set.exists() and not workspace.experiment.by_look:
         n = len(read_records(workspace.test_set, Query))
         return min(n, most) if most and workspace.experiment.run.until else n
     own, path = 0, question_file(workspace.corpus) if questions.source != "synthetic" else None
@@ -101,6 +101,7 @@ class Means:
     what makes a row for each text of an embedding by name (None: [retrieval]'s); embed_queries: a row for each.
     pool: of passages, for each text, with the ids of the passages of its own sections, what rankers find, as (id, who
     found it). grade: a Found of each judge and passage of pools, and what the judges say as one.
+    goes_on: whether the look at all that is written so far was taken and asks for more.
     """
 
     caller: Any
@@ -109,6 +110,7 @@ class Means:
     embed_queries: Callable[[Sequence[str]], Any]
     pool: Callable[[Sequence[Passage], Sequence[str], Sequence[Collection[str]]], Sequence[Sequence[tuple[str, str]]]]
     grade: Callable[[Sequence[tuple[Query, Sequence[Passage]]]], tuple[list[Found], list[Judgment]]]
+    goes_on: Callable[[], bool]
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,19 @@ class NotAsked(Record):
     agent: str
 
 
+class Part(Record):
+    """A line of `parts.jsonl`: what questions are written for one look, where `[run] write_by_look` says so.
+
+    part: from 1. sections: ids of those asked about. quota: how many questions of each model. queries: the ids of those
+    in the test set, None before they are written.
+    """
+
+    part: int
+    sections: tuple[str, ...]
+    quota: dict[str, int]
+    queries: tuple[str, ...] | None = None
+
+
 def read_not_asked(path: Path) -> frozenset[tuple[str, str]]:
     """(query id, agent) of each line; none without the file, which is there where the queries are of such a plan.
 
@@ -157,8 +170,13 @@ class Workspace:
 
     @property
     def planned(self) -> Path:
-        """The whole test set of a run that may end early; `queries` has what is asked of it so far."""
+        """The test set of a run that may end early, as far as it is written; `queries` has what is asked so far."""
         return self.results / "planned.jsonl"
+
+    @property
+    def parts(self) -> Path:
+        """What is written for each look, where questions are written look by look: Part's fields."""
+        return self.results / "parts.jsonl"
 
     @property
     def look(self) -> Path:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal, Protocol, TypeVar
@@ -322,33 +322,50 @@ NEAR = 3
 
 
 def write_from_needs(
-    setup: Setup, sections: Sequence[Section], all_sections: Sequence[Section], caller: Caller
-) -> Written:
+    setup: Setup,
+    sections: Sequence[Section],
+    all_sections: Sequence[Section],
+    caller: Caller,
+    parts: Sequence[Collection[str]],
+) -> Iterator[Written]:
     """Every question that the models of the quota write about the sections, with its evidence or its fault.
 
-    sections: those sampled, which questions are about; all_sections: the corpus, where links are looked for.
+    sections: those sampled, which questions are about; all_sections: the corpus, where links are looked for. parts: ids
+    of sections; what each is asked is the same however the sections are divided, and one part is asked after the other,
+    when it is wanted.
     """
-    corpus, models = Sections(all_sections), list(setup.experiment.questions.quota)
+    corpus = Sections(all_sections)
     calls: list[tuple[Asked, Reply]] = []
     setup, roles = ask_roles(setup, all_sections, caller, calls)
     assignments = assignments_of(setup, sections, corpus)
+    notices = told_of(roles)
+    if setup.experiment.questions.kinds.get(LINKED) and not any(one.linked for one in assignments):
+        went = "their share went to the other kinds"
+        notices.append(f"no {LINKED} question was asked for, {went}: no two sections are linked")
+    for part in parts:
+        mine = [one for one in assignments if one.sections[0].id in part]
+        written = _written(setup, mine, corpus, caller, calls)
+        yield replace(written, notices=[*notices, *written.notices], roles=roles)
+        calls, notices = [], []
+
+
+def _written(
+    setup: Setup, assignments: Sequence[Assignment], corpus: Sections, caller: Caller, calls: list[tuple[Asked, Reply]]
+) -> Written:
+    """What comes of some of the assignments; calls: those made before."""
     drafts, delivered = ask_needs(setup, assignments, caller, calls)
     drafts = ask_blind(setup, drafts, caller, calls)
     statements = any(not asks(expert.text) for expert in setup.experts)  # then those written may be told so as well
     drafts = [faulted(draft, statements=statements) for draft in drafts]
     if setup.experiment.questions.evidence == "section":
         drafts = _ask_own_section(setup, drafts, corpus, caller, calls)
+    models = list(setup.experiment.questions.quota)
     replies = {model: [reply for asked, reply in calls if asked.model == model] for model in models}
-    notices = told_of(roles)
-    if setup.experiment.questions.kinds.get(LINKED) and not any(one.linked for one in assignments):
-        went = "their share went to the other kinds"
-        notices.append(f"no {LINKED} question was asked for, {went}: no two sections are linked")
     return Written(
         [draft.candidate(statements=statements) for draft in drafts],
         delivered,
         [Calls(model, len(own), tuple(r.error for r in own if r.error is not None)) for model, own in replies.items()],
-        [*notices, *_without_evidence(drafts)],
-        roles,
+        _without_evidence(drafts),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 
 from ragassay.records import Query
 
@@ -35,6 +36,19 @@ def wanted_kinds(pool: Sequence[Query], quota: Mapping[str, int], kinds: Mapping
     n = sum(min(wanted, have[model]) for model, wanted in quota.items())
     named = [kind for kind, share in kinds.items() if share > 0]
     return dict(zip(named, shares([kinds[kind] for kind in named], n), strict=True)) if named else {}
+
+
+def divided(counts: Mapping[str, int], n: int, seed: int) -> list[dict[str, int]]:
+    """The counts in `n` shares that are as equal as can be, each count and all of them together.
+
+    Who has one more is drawn by the seed, so that no share is likelier than another to have what is rare.
+    """
+    order = random.Random(f"{seed}:shares").sample(range(n), n)
+    found = [{name: count // n for name, count in counts.items()} for _ in range(n)]
+    left = (name for name, count in counts.items() for _ in range(count % n))
+    for name, at in zip(left, cycle(order), strict=False):
+        found[at][name] += 1
+    return found
 
 
 def cells_of(pool: Sequence[Query], quota: Mapping[str, int], wanted: Mapping[str, int]) -> dict[Cell, int]:
