@@ -128,17 +128,18 @@ def _planned(workspace: Workspace) -> _Planned:
 def _by_look(workspace: Workspace, queries: Sequence[Query]) -> tuple[list[Query], tuple[int, ...], int]:
     """The queries part by part, where each part ends, and how many parts are written.
 
-    The user's own are dealt out over all parts, whole sections in the order of `ordered`, but for those of a section
-    that is written about: they are of its part.
+    The user's own are dealt out over all parts, whole sections in the order of `ordered`, once those are with their
+    part that are of a section that is written about.
     """
     parts = read_records(workspace.parts, Part)
     part_of = {section: at for at, part in enumerate(parts) for section in part.sections}
     by_id = {query.id: query for query in queries}
     written = [[by_id.pop(id) for id in part.queries or ()] for part in parts]
     own: list[list[Query]] = [[] for _ in parts]
-    for section in ordered(list(by_id.values()), workspace.experiment.questions.seed) if by_id else ():
-        known = part_of.get(str(section[0].metadata.get("section")))
-        at = min(range(len(parts)), key=lambda at: len(own[at])) if known is None else known
+    sections = ordered(list(by_id.values()), workspace.experiment.questions.seed) if by_id else []
+    known = [part_of.get(str(section[0].metadata.get("section"))) for section in sections]
+    for place, section in sorted(zip(known, sections, strict=True), key=lambda pair: pair[0] is None):
+        at = min(range(len(parts)), key=lambda at: len(own[at])) if place is None else place
         own[at] += section
     batches = [[*mine, *theirs] for mine, theirs in zip(own, written, strict=True)]
     sizes = [

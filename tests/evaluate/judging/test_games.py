@@ -171,3 +171,5 @@ def test_an_order_of_queries_hangs_on_their_names_and_the_seed_alone():
     queries = [f"q{i}" for i in range(12)]
     one = turns(queries, "7")
     assert sorted(one.values()) == list(range(12)) and turns(queries[::-1], "7") == one != turns(queries, "8")
+    later = turns(queries, "7", [["q99", "q98"], ["q97"]])
+    assert later | one == later and sorted(later.values()) == list(range(15)) and later["q97"] == 14

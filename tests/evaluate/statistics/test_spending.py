@@ -34,6 +34,26 @@ def test_paths_cross_as_often_as_the_level_says() -> None:
         assert crossed.mean(axis=0) == pytest.approx(wanted, abs=8e-4), "three standard errors"
 
 
+def test_where_the_sizes_of_later_parts_are_not_known_paths_cross_as_often_as_looks_say() -> None:
+    """Parts of whole sections, of which each yields what it yields: the bounds know those so far and no other."""
+    sizes, level = (9, 6, 12, 3), 0.0225
+    ends = np.cumsum(sizes)
+    guessed = [(*ends[: at + 1], *(ends[at] + 9 * np.arange(1, 4 - at))) for at in range(4)]
+    found = [Look(tuple(map(int, one)), at, by_look=True).bound(level) for at, one in enumerate(guessed)]
+    other = [Look(tuple(map(int, (*ends[: at + 1], *range(900, 903 - at)))), at, by_look=True) for at in range(4)]
+    assert found == [one.bound(level) for one in other], "what is guessed of later parts does not matter"
+    steps = np.random.default_rng(7).standard_normal((400_000, 4)) * np.sqrt(sizes)
+    crossed = (steps.cumsum(axis=1) / np.sqrt(ends) > norm.isf(found)).cumsum(axis=1) > 0
+    assert crossed.mean(axis=0) == pytest.approx([spent(level, look / 4) for look in (1, 2, 3, 4)], abs=8e-4)
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=8), st.floats(0.001, 0.05))
+def test_parts_of_one_size_have_the_bounds_of_a_plan_that_is_known(sizes: list[int], level: float) -> None:
+    ends = tuple(sizes[0] * at for at in range(1, len(sizes) + 1))
+    for at in range(len(ends)):
+        assert Look(ends, at, by_look=True).bound(level) == pytest.approx(Look(ends, at).bound(level), rel=1e-6)
+
+
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=8), st.floats(0.001, 0.05))
 def test_no_bound_is_above_what_is_spent_and_the_last_look_has_most(steps: list[int], level: float) -> None:
     ends = tuple(np.cumsum(steps).tolist())
