@@ -181,7 +181,7 @@ def _together(parts: Sequence[_Made]) -> _Made:
         ),
         [query for one in parts for query in one.sampled],
         [query for one in parts for query in one.taken],
-        Choice((), *(_mean([getattr(one, name) for one in chosen]) for name in ("distance", "drawn")))
+        Choice(distance=_mean([one.distance for one in chosen]), drawn=_mean([one.drawn for one in chosen]))
         if chosen
         else None,
         _numbered([one.notices for one in parts]),
