@@ -2,41 +2,39 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
-from statistics import fmean
 
 from ragassay import queries as question_edits
 from ragassay.calls.caller import Caller
-from ragassay.errors import InputError, MissingExtra, NothingCame
+from ragassay.errors import MissingExtra, NothingCame
 from ragassay.evidence import in_several_places, read_evidence
 from ragassay.experiment.reading import check_by_look
-from ragassay.experiment.settings import FEWEST_SECTIONS, Experiment
+from ragassay.experiment.settings import Experiment
 from ragassay.experiment.tables import UNDERSPECIFIED, QuestionsSettings
 from ragassay.experiment.workspace import Part, StageOutcome, Workspace
 from ragassay.files import read_records, write_json, write_records
 from ragassay.layouts.questions import question_files
 from ragassay.prompts import Prompt
 from ragassay.queries import Edit, id_of_rejected, originals
-from ragassay.records import Found, LedgerRow, Query, QuestionsCheck, Rejected, Section
-from ragassay.text import listed, one_line, plain
+from ragassay.records import Found, Query, Rejected, Section
+from ragassay.text import one_line, plain
 
 from .looks.told_apart import check_written, is_told_apart
 from .questions import DEFAULT_PROMPT
-from .questions.choose import Choice, choose
+from .questions.choose import choose
 from .questions.conversations import sample_turns, write_conversations
 from .questions.find import RELEVANT, Evidence, Finder
 from .questions.need_writer import write_from_needs
 from .questions.own import ExpertQuestion, read_expert_questions, read_keep, read_test_set, same_text
-from .questions.quotas import divided, sample_queries
+from .questions.parts import Made, parts_of, settings_of, together, without_repeated
+from .questions.quotas import sample_queries
 from .questions.quotes import Quoted, ask_quotes
 from .questions.reject import Embed, Meanings, Sifted, clean, compared_texts, fault_in_writing, sift
-from .questions.sample import sample_sections
-from .questions.slots import Calls, Setup, Written, ledger, shares
+from .questions.slots import Calls, Setup, Written
 from .questions.write import write_from_passages
 
 
@@ -132,80 +130,6 @@ def read_edits(path: Path) -> Edits:
     return Edits(question_edits.read_edits(path))
 
 
-REPEATED = "the very text of a question of an earlier look"
-"""Why a question of a later part is rejected."""
-
-
-@dataclass(frozen=True)
-class _Made:
-    """What came of asking the models. taken: what a person took in of the rejected, which stands behind the sampled.
-
-    choice, notices: where the sampled were chosen. check: what was said of the test set then.
-    """
-
-    written: Written = Written()
-    sifted: Sifted = Sifted((), ())
-    sampled: Sequence[Query] = ()
-    taken: Sequence[Query] = ()
-    choice: Choice | None = None
-    notices: Sequence[str] = ()
-    check: QuestionsCheck | None = None
-
-    @property
-    def rows(self) -> list[LedgerRow]:
-        """The ledger, in which what was taken in counts as kept and sampled."""
-        kept, sampled = [*self.sifted.kept, *self.taken], [*self.sampled, *self.taken]
-        return ledger(self.written.delivered, kept, self.sifted.rejected, sampled)
-
-
-def _together(parts: Sequence[_Made]) -> _Made:
-    """The parts as one, what is said of each with the number of its look where there are several."""
-    if len(parts) == 1:
-        return parts[0]
-    written = [one.written for one in parts]
-    by_model: dict[str, list[Calls]] = {}
-    for calls in (calls for one in written for calls in one.calls):
-        by_model.setdefault(calls.model, []).append(calls)
-    chosen = [one.choice for one in parts if one.choice]
-    return _Made(
-        Written(
-            [],
-            [delivered for one in written for delivered in one.delivered],
-            [Calls(name, sum(c.n for c in own), sum((c.errors for c in own), ())) for name, own in by_model.items()],
-            _numbered([one.notices for one in written]),
-            written[0].roles,
-        ),
-        Sifted(
-            tuple(query for one in parts for query in one.sifted.kept),
-            tuple(row for one in parts for row in one.sifted.rejected),
-        ),
-        [query for one in parts for query in one.sampled],
-        [query for one in parts for query in one.taken],
-        Choice(distance=_mean([one.distance for one in chosen]), drawn=_mean([one.drawn for one in chosen]))
-        if chosen
-        else None,
-        _numbered([one.notices for one in parts]),
-    )
-
-
-def _numbered(notices: Sequence[Sequence[str]]) -> list[str]:
-    """Each said once, of all parts or of those that it is true of."""
-    places: dict[str, list[int]] = {}
-    for look, said in enumerate(notices, 1):
-        for notice in said:
-            places.setdefault(notice, []).append(look)
-    return [
-        notice if len(looks) == len(notices) else f"look {listed([str(look) for look in looks])}: {notice}"
-        for notice, looks in places.items()
-    ]
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    """Of those that are known."""
-    known = [value for value in values if value is not None]
-    return fmean(known) if known else None
-
-
 def make_questions(
     workspace: Workspace,
     caller: Caller,
@@ -234,19 +158,19 @@ def make_questions(
         few_shot = workspace.experiment.questions.few_shot
         experts = read_expert_questions(workspace.expert_questions, needed=few_shot > 0)
         sections = read_records(workspace.sections, Section)
-        parts = _parts(workspace, sections, len(own))
+        parts = parts_of(workspace, sections, len(own))
     looked = _Looked(finder, edits)
     own = looked.at_own(own)
-    kept, written = edits.without_rejected(own), list[_Made]()
+    kept, written = edits.without_rejected(own), list[Made]()
     for part in _make(workspace, caller, embed, experts, sections, own, edits, looked, parts):
-        written.append(_without_repeated(part, written))
+        written.append(without_repeated(part, written))
         if workspace.experiment.by_look:
             _write_parts(workspace, parts, written, kept, edits)
             if not (part.sampled or part.taken):
                 raise NothingCame(f"look {len(written)}: {_nothing(part)}")
             if not goes_on():
                 break
-    made = _checked(workspace, _together(written), experts) if written else _Made()
+    made = _checked(workspace, together(written), experts) if written else Made()
     queries = looked.quoted(edits.edited([*kept, *made.sampled, *made.taken]), workspace.experiment, caller)
     _write(workspace, made, queries, edits)
     looked.write(workspace.found)
@@ -395,41 +319,6 @@ class _Looked:
             write_records(path, self.rows)
 
 
-def _parts(workspace: Workspace, sections: Sequence[Section], n_own: int) -> list[Part]:
-    """What is written at once: everything, or what is for each look, of sections that are drawn and shuffled once.
-
-    Raises InputError where there is no section, and where the first look would have too few.
-    """
-    if not sections:
-        raise InputError("has no section to ask about", file=workspace.sections, remedy="run `ragassay ingest` again")
-    settings, looks = workspace.experiment.questions, workspace.experiment.run.looks
-    drawn = [one.id for one in sample_sections(sections, settings.sections, settings.seed)]
-    if not workspace.experiment.by_look:
-        return [Part(part=1, sections=tuple(drawn), quota=dict(settings.quota))]
-    mixed = random.Random(f"{settings.seed}:parts").sample(drawn, len(drawn))
-    quotas = divided(settings.quota, looks, settings.seed)
-    parts = [Part(part=at, sections=tuple(mixed[at - 1 :: looks]), quota=quota) for at, quota in enumerate(quotas, 1)]
-    first = min(len(parts[0].sections), sum(parts[0].quota.values())) + n_own // looks
-    if first < FEWEST_SECTIONS:
-        problem = f"the first of {looks} looks would have queries from {first} sections, and no agent is told from "
-        remedy = f"raise questions.sections and quota, add documents, or set run.looks below {looks}"
-        file = workspace.corpus / "experiment.toml"
-        raise InputError(f"{problem}another below {FEWEST_SECTIONS}", file=file, remedy=remedy)
-    return parts
-
-
-def _settings_of(settings: QuestionsSettings, parts: Sequence[Part]) -> list[QuestionsSettings]:
-    """Those that each part is chosen by: its quotas, and of each kind its share of what the whole would have."""
-    if len(parts) == 1:
-        return [settings]
-    named = [kind for kind, share in settings.kinds.items() if share > 0]
-    counts = shares([settings.kinds[kind] for kind in named], sum(settings.quota.values()))
-    kinds = divided(dict(zip(named, counts, strict=True)), len(parts), settings.seed)
-    return [
-        settings.model_copy(update={"quota": part.quota, "kinds": own}) for part, own in zip(parts, kinds, strict=True)
-    ]
-
-
 def _make(
     workspace: Workspace,
     caller: Caller,
@@ -440,7 +329,7 @@ def _make(
     edits: Edits,
     looked: _Looked,
     parts: Sequence[Part],
-) -> Iterator[_Made]:
+) -> Iterator[Made]:
     """What is made of each part, one after the other as they are wanted; none knows of another."""
     if not parts:
         return
@@ -456,7 +345,7 @@ def _make(
         prompt = Prompt.load(workspace.prompt_file(whole.prompt, DEFAULT_PROMPT))
         about = [[section for section in sections if part_of[section.id] == at] for at, _ in enumerate(parts)]
         writing = (write_from_passages(experiment, prompt, some, experts, caller) for some in about)
-    for settings in _settings_of(whole, parts):
+    for settings in settings_of(whole, parts):
         written = next(writing)
         if settings.style == "need":
             yield _chosen(workspace, settings, written, embed, experts, own, edits, looked, all_sections)
@@ -471,7 +360,7 @@ def _make(
         )
         sifted, taken = edits.taken_in(looked.at_written(edits.sifted(sifted), all_sections))
         sample = sample_turns if talks else sample_queries
-        yield _Made(written, sifted, sample(sifted.kept, settings.quota, settings.seed), taken)
+        yield Made(written, sifted, sample(sifted.kept, settings.quota, settings.seed), taken)
 
 
 def _chosen(
@@ -484,7 +373,7 @@ def _chosen(
     edits: Edits,
     looked: _Looked,
     sections: Sequence[Section],
-) -> _Made:
+) -> Made:
     """Of what was written from needs, those that share as many words with their passages as people's questions do."""
     meanings, notices = _meanings(embed, compared_texts(written.candidates, experts, own))
     sifted = sift(
@@ -503,10 +392,10 @@ def _chosen(
     known = {query.id: query.metadata.get("shared_words") for query in sifted.kept}
     shares = {id: share for id, share in known.items() if share is not None}
     choice = choose(sifted.kept, shares, target, settings, keep)
-    return _Made(written, sifted, choice.queries, taken, choice, (*notices, *choice.notices))
+    return Made(written, sifted, choice.queries, taken, choice, (*notices, *choice.notices))
 
 
-def _checked(workspace: Workspace, made: _Made, experts: Sequence[ExpertQuestion]) -> _Made:
+def _checked(workspace: Workspace, made: Made, experts: Sequence[ExpertQuestion]) -> Made:
     """With what is to be said of the questions, where they were chosen."""
     if made.choice is None:
         return made
@@ -514,26 +403,6 @@ def _checked(workspace: Workspace, made: _Made, experts: Sequence[ExpertQuestion
     check = check.model_copy(update={"distance": made.choice.distance, "distance_drawn": made.choice.drawn})
     said = [check.said] if check.said and is_told_apart(check) else []
     return replace(made, check=check, notices=(*made.notices, *said))
-
-
-def _without_repeated(part: _Made, before: Sequence[_Made]) -> _Made:
-    """Without what the test set has from an earlier part in the very same words, which is no further question.
-
-    What only resembles an earlier one stays: were it left out, later parts would differ from earlier ones.
-    """
-    there = {query.id for one in before for query in (*one.sampled, *one.taken)}
-    again = [query for query in part.sampled if query.id in there]
-    if not again:
-        return part
-    rejected = [Rejected(text=query.text, metadata=query.metadata, reason=REPEATED) for query in again]
-    kept = tuple(query for query in part.sifted.kept if query not in again)
-    n = "1 question is" if len(again) == 1 else f"{len(again):,} questions are"
-    return replace(
-        part,
-        sifted=Sifted(kept, (*part.sifted.rejected, *rejected)),
-        sampled=[query for query in part.sampled if query not in again],
-        notices=(*part.notices, f"{n} left out: {REPEATED}"),
-    )
 
 
 def _looked_at(
@@ -560,7 +429,7 @@ def _meanings(embed: Embed | None, texts: Sequence[str]) -> tuple[Meanings | Non
 
 
 def _write_parts(
-    workspace: Workspace, parts: Sequence[Part], written: Sequence[_Made], own: Sequence[Query], edits: Edits
+    workspace: Workspace, parts: Sequence[Part], written: Sequence[Made], own: Sequence[Query], edits: Edits
 ) -> None:
     """The test set as far as it is written, and of which look each question is: what says whether another follows."""
     drawn = [[*one.sampled, *one.taken] for one in written]
@@ -570,7 +439,7 @@ def _write_parts(
     write_records(workspace.parts, [part.model_copy(update={"queries": some}) for part, some in known])
 
 
-def _write(workspace: Workspace, made: _Made, queries: Sequence[Query], edits: Edits) -> None:
+def _write(workspace: Workspace, made: Made, queries: Sequence[Query], edits: Edits) -> None:
     asked = {query.id: query for query in queries}
     pool = {query.id: query for query in edits.edited([*made.sifted.kept, *made.taken])}
     write_records(workspace.pool, [asked.get(id, query) for id, query in pool.items()])
@@ -592,7 +461,7 @@ def _write(workspace: Workspace, made: _Made, queries: Sequence[Query], edits: E
         workspace.roles.unlink(missing_ok=True)
 
 
-def _shortage(parts: Sequence[Part], made: _Made, n: int, n_own: int) -> str | None:
+def _shortage(parts: Sequence[Part], made: Made, n: int, n_own: int) -> str | None:
     """The sentence for a test set that is smaller than asked: of each model that fell short, what became of it."""
     quota = Counter[str]()
     for part in parts:
@@ -613,7 +482,7 @@ def _shortage(parts: Sequence[Part], made: _Made, n: int, n_own: int) -> str | N
 
 
 def _notices(
-    workspace: Workspace, made: _Made, experts: Sequence[ExpertQuestion], sections: Sequence[Section]
+    workspace: Workspace, made: Made, experts: Sequence[ExpertQuestion], sections: Sequence[Section]
 ) -> list[str]:
     settings = workspace.experiment.questions
     notices = [*(_failed(calls) for calls in made.written.calls if calls.errors), *made.written.notices]
@@ -641,7 +510,7 @@ def _failed(calls: Calls) -> str:
     return f"{len(calls.errors)} of {calls.n} calls to {calls.model} failed, the first with: {plain(calls.errors[0])}"
 
 
-def _nothing(made: _Made) -> str:
+def _nothing(made: Made) -> str:
     causes = [_failed(calls) for calls in made.written.calls if calls.errors]
     if made.sifted.rejected:
         reason, n = Counter(one.reason.split(":")[0] for one in made.sifted.rejected).most_common(1)[0]

@@ -196,3 +196,10 @@ def test_what_was_written_for_looks_is_asked_word_for_word_where_everything_is_w
     labels = sorted({batch.label for some in caller.rounds for batch in some})
     for label in labels:
         assert sorted(map(str, caller.asked(label))) == sorted(map(str, at_once.asked(label)))
+
+
+def test_conversations_are_not_written_look_by_look() -> None:
+    questions = {"source": "synthetic", "style": "conversations", "quota": {A: 24}}
+    run = {"until": "best", "write_by_look": True}
+    said = experiment("file:x", questions=questions, run=run).not_by_look
+    assert said and 'style = "need" or "passage", not with "conversations"' in said
