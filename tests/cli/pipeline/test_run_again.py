@@ -53,6 +53,12 @@ def test_a_folder_of_before_the_values_is_compared_again_and_nothing_else(finish
     assert (results / "values.jsonl").read_bytes() == written
 
 
+def test_a_document_that_is_gone_makes_its_stage_run_again(finished: SmallRun, capsys: pytest.CaptureFixture[str]):
+    (finished.corpus / "errata.pdf").unlink()
+    assert main(["ingest", "mine"]) == 0
+    assert "ingest: running (errata.pdf is gone)" in capsys.readouterr().err
+
+
 def test_a_stage_alone_says_which_one_before_it_is_stale(finished: SmallRun, capsys: pytest.CaptureFixture[str]):
     assert main(["compare", "mine"]) == 0 and "not up to date" not in capsys.readouterr().err
     roles = "an apprentice who solders her first board, with much patience and little light"
