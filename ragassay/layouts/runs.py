@@ -301,7 +301,7 @@ def _plainly(name: str) -> str:
 def _mtrag(row: Mapping[str, Any]) -> dict[str, Any]:
     told = {_plainly(name): value for name, value in row.items()}
     messages = [_mtrag_message(one) for one in as_list(told.get("messages") or told.get("input"))]
-    if not messages or messages[-1]["role"] != "user":
+    if not messages or messages[-1]["role"] != "user" or not messages[-1]["content"].strip():
         raise ValueError("its conversation does not end with a turn of a person's")
     id, turns = text(told.get("task_id", told.get("query_id"))), exchanges(messages)
     kinds = {name: _first(told.get(name)) for name in ("answerability", "multi_turn", "question_type")}

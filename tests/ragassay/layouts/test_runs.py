@@ -241,11 +241,12 @@ def test_mtrag_s_tasks_are_queries_with_their_history(tmp_path: Path):
     failed, answered = (one.fields for one in read_given(path).answers)
     assert failed["error"] == "no answer is given" and answered["answer"] == "7000."
     assert [one["id"] for one in answered["contexts"]] == ["d1", "d2", "d3"]
-    path.write_text(json.dumps(a_task("c", ["US?", "2000"])))
-    with pytest.raises(
-        InputError, match=r"reference\.jsonl:1: its conversation does not end with a turn of a person's"
-    ):
-        read_given(path)
+    for said in (["US?", "2000"], ["US?", "2000", " "]):
+        path.write_text(json.dumps(a_task("c", said)))
+        with pytest.raises(
+            InputError, match=r"reference\.jsonl:1: its conversation does not end with a turn of a person's"
+        ):
+            read_given(path)
 
 
 def test_mtrag_in_few_words_is_read_with_its_corpus_and_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
