@@ -101,9 +101,10 @@ class Edits:
 
     def _edited(self, query: Query) -> Query:
         one = self.by_id.get(query.id)
-        if one is None or one.action != "edit" or one.text is None or one.text == query.text:
+        if one is None or one.action != "edit" or one.text is None or one.text == str(query.text):
             return query
-        metadata = {**query.metadata, "edited_from": str(query.text)}
+        alone = {"stand_alone": one.text} if "stand_alone" in query.metadata and not query.history else {}
+        metadata = {**query.metadata, **alone, "edited_from": str(query.text)}
         return Query(id=query.id, text=one.text, metadata=metadata, history=query.history)
 
     def _taken(self, one: Rejected) -> Query | None:

@@ -166,7 +166,8 @@ class Said:
         made = draft.candidate(statements=statements)
         details = dict(made.details)
         if isinstance(draft.slot, TurnSlot):
-            details |= {"conversation": conversation_of(draft), "turn": self.number, "move": draft.slot.move}
+            said = {"turn": self.number} if self.number else {}
+            details |= {"conversation": conversation_of(draft), **said, "move": draft.slot.move}
             details |= {"stand_alone": clean(draft.question)} if draft.question else {}
         details.pop("blind", None)
         answer = "" if draft.kind == UNANSWERABLE else draft.answer

@@ -16,6 +16,7 @@ from support.results_folder import experiment, results_folder
 from support.scripted_judge import Scripted
 
 from ragassay.errors import NothingCame
+from ragassay.evaluate.figures.conversations import number_of
 from ragassay.experiment.tables import MOVES, QuestionsSettings
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records
@@ -280,3 +281,30 @@ def test_a_turn_that_a_person_edits_or_takes_in_keeps_what_was_said_before(tmp_p
     [turn] = [query for query in read_records(workspace.test_set, Query) if query.history]
     assert turn.history == first.history and isinstance(turn.text, Asked)
     assert (turn.text, turn.metadata["turn"]) == (Asked("And what of it?", first.history), 2)
+
+
+def test_an_edit_without_a_change_is_none_and_an_edited_opening_stands_alone_as_it_is_asked(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, moves={"pronoun": 1.0}, sections=1)
+    run(workspace)
+    before = read_records(workspace.test_set, Query)
+    add_edit(workspace.question_edits, Edit(id=before[0].id, action="edit", text="How is it mended?"))
+    add_edit(workspace.question_edits, Edit(id=before[1].id, action="edit", text=str(before[1].text)))
+    run(workspace)
+    first, *later = read_records(workspace.test_set, Query)
+    told = {"stand_alone": "How is it mended?", "edited_from": before[0].text}
+    assert (first.text, first.metadata) == ("How is it mended?", before[0].metadata | told)
+    assert later == before[1:]
+
+
+def test_a_turn_that_was_never_said_has_no_number(tmp_path: Path) -> None:
+    def say(label: str, text: str) -> Any:
+        return {"turns": []} if label.startswith("turns") else sober(label, text)
+
+    workspace = make_workspace(tmp_path, moves={"pronoun": 1.0}, sections=1)
+    run(workspace, say)
+    [lost, *_] = read_records(workspace.rejected, Rejected)
+    assert lost.metadata["move"] == "pronoun" and "turn" not in lost.metadata
+    add_edit(workspace.question_edits, Edit(id=id_of_rejected(lost.text, lost.metadata), action="accept"))
+    run(workspace, say)
+    queries = read_records(workspace.test_set, Query)
+    assert [number_of(query) for query in queries] == [1, 1]
