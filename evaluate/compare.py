@@ -230,7 +230,11 @@ def _results_of(
             basis.evaluated.scales | steps.scales,
             _right(basis),
             basis.draws,
-            {one.name: settings_of(one.variant, experiment) for one in experiment.table_agents() if one.variant},
+            {
+                one.name: settings_of(one.variant, experiment) | {"answers": one[2:]}
+                for one in experiment.table_agents()
+                if one.variant
+            },
         ),
         stepwise=basis.in_order(steps.figures(basis.draws)),
         sources=written_and_real(

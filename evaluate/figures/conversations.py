@@ -37,13 +37,13 @@ def bounds(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
         return frozenset((key, repr(value)) for key, value in told.items())
 
     given = {all_else(row): name for name, row in settings.items() if row.get("rewrite") == GIVEN}
-    found = ((name, given.get(all_else(row))) for name, row in settings.items())
-    return {name: bound for name, bound in found if bound is not None and bound != name}
+    found = ((name, given.get(all_else(row))) for name, row in settings.items() if row.get("rewrite") != GIVEN)
+    return {name: bound for name, bound in found if bound is not None}
 
 
 def leaning_turns(queries: Sequence[Query]) -> list[Query]:
     """The turns from the second on that say how one asks for the same alone."""
-    return [query for query in queries if query.history and query.metadata.get("stand_alone")]
+    return [query for query in queries if query.history and getattr(query.text, "stand_alone", None)]
 
 
 def conversations_of(
@@ -58,7 +58,7 @@ def conversations_of(
 
     measures: those on which agents are compared. scales: of those that do not begin at 0, or have no end. right: agent
     to query to its label (0 to 2), by the criterion that tells whether an answer is right; empty where there is none.
-    searches: agent to the settings of its search, of those that have a table of their own.
+    searches: agent to the settings of its search and of what answers, of those that have a table of their own.
     A query that an agent was not asked is in none of its rows.
     """
     turns = {query.id: query for query in queries if query.metadata.get("conversation") is not None}

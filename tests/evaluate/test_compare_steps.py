@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.results_folder import answer, judgment, two_systems
+from support.results_folder import answer, experiment, judgment, results_folder, two_systems
 
 from ragassay.errors import InputError
 from ragassay.evaluate.compare import compare
@@ -16,7 +16,7 @@ from ragassay.evaluate.figures.values import read_values
 from ragassay.evaluate.report.page import report
 from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.files import read_json, write_records
-from ragassay.records import AnswerRun, Hop, Judgment, Passage, Query, ToolCall, Usage
+from ragassay.records import AnswerRun, Hop, Judgment, Passage, Query, ToolCall, Turn, Usage
 
 MORE = """
 criteria = ["accuracy"]
@@ -124,6 +124,38 @@ def test_conversations_by_turn_by_move_and_whole(tmp_path: Path):
     lost = talks["by_turn"]["1"]["agentic"]["evidence_lost"]
     assert lost["value"] == 0.5 and lost["ci_low"] < 0, "its scale goes from -1 to 1"
     assert "8 queries are turns of 4 conversations" in page and "All turns right" in page
+
+
+def test_an_agent_is_priced_by_the_one_of_its_own_model(tmp_path: Path):
+    """Two agents, each with two searches; that of the stronger model gains nothing, that of the other loses."""
+    turns = [{"conversation": i // 2, "turn": 1 + i % 2, "stand_alone": f"What is {i}, asked alone?"} for i in range(8)]
+    said = (Turn(role="user", text="So?"), Turn(role="assistant", text="So."))
+    queries = [
+        Query(_id=f"q{i}", text=f"And {i}?", metadata=turn, history=said if i % 2 else ())
+        for i, turn in enumerate(turns)
+    ]
+    worth = {"a-none": 2, "a-given-stand-alone": 2, "b-none": 0, "b-given-stand-alone": 1}
+    tables = {
+        "retriever": [{"name": "r", "kind": "bm25", "rewrite": ["none", "given-stand-alone"]}],
+        "agent": [{"name": name, "retriever": "r", "model": f"openai:{name}"} for name in "ab"],
+    }
+    settings = experiment(answer={"agents": []}, judge={"criteria": ["accuracy"]}, **tables)
+    agents = [one.name for one in settings.table_agents()]
+    given = dict(zip(agents, worth.values(), strict=True))
+    workspace = results_folder(
+        tmp_path,
+        settings,
+        queries=queries,
+        passages=[Passage(_id="a", text="…")],
+        relevance=(),
+        games=(),
+        rankings={name: {q.id: ["a"] for q in queries} for name in agents},
+        answers=[answer(q.id, name, "So.", "a") for q in queries for name in agents],
+        pointwise=[judgment(q.id, name, "accuracy", label) for q in queries for name, label in given.items()],
+    )
+    compare(workspace)
+    price = read_json(workspace.figures)["conversations"]["price"]
+    assert {name: row["accuracy"]["value"] for name, row in price.items()} == {agents[0]: 0.0, agents[2]: -1.0}
 
 
 def test_a_conversation_that_an_agent_was_not_asked_is_not_its_failure():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragassay.evaluate.figures.conversations import bounds, conversations_of
+from ragassay.evaluate.figures.conversations import bounds, conversations_of, leaning_turns
 from ragassay.evaluate.figures.query_values import ComparedMeasure
 from ragassay.evaluate.inputs.clusters import source_clusters
 from ragassay.evaluate.screening.screen import conversation_prices
@@ -39,6 +39,15 @@ SEARCHES = {
 def test_a_search_is_held_against_the_one_that_is_like_it_in_all_but_what_is_searched() -> None:
     assert bounds(SEARCHES) == {"last": "alone", "whole": "alone", "by-model": "alone"}
     assert bounds({name: row for name, row in SEARCHES.items() if name != "alone"}) == {}
+    assert bounds({"once": SEARCHES["alone"], "twice": SEARCHES["alone"]}) == {}
+
+
+def test_only_what_a_search_by_itself_can_read_is_a_question_that_stands_alone() -> None:
+    told = QUERIES[1].metadata
+    queries = [
+        QUERIES[1].model_validate(QUERIES[1].dump() | {"metadata": told | {"stand_alone": one}}) for one in (5, "So?")
+    ]
+    assert [query.metadata["stand_alone"] for query in leaning_turns([*queries, QUERIES[0]])] == ["So?"]
 
 
 def test_the_price_is_the_mean_paired_difference_over_turns_from_the_second_on() -> None:
