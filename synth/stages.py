@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from math import ceil
@@ -252,24 +253,31 @@ def _steps_of_conversations(setup: Setup, drawn: Sequence[Section]) -> list[Load
     """What is asked once the chains are there: blind questions, turns, and what readers make of them."""
     from ragassay.prompts import Prompt, count_tokens
 
-    from .questions.conversations import LEANS, TOGETHER, conversations
+    from .questions.conversations import LEANS, TOGETHER, TurnSlot, conversations
 
-    talks = conversations(setup.experiment.questions, drawn, setup.roles)
+    settings, reader = setup.experiment.questions, setup.experiment.judge.models[0]
+    talks = conversations(settings, drawn, setup.roles)
     tokens = {step: filled_tokens(Prompt.load(path)) for step, path in CONVERSATION_PROMPTS.items()}
-    blind, reader = filled_tokens(setup.prompts["blind"]), setup.experiment.judge.models[0]
-    loads, n, alone = [], 0, 0
+    blind = filled_tokens(setup.prompts["blind"])
+    loads = []
     for one in talks:
-        later = len(one.slots) - 1
-        if setup.experiment.questions.roles == "corpus":
+        if settings.roles == "corpus":
             shown = tokens["chain"] + count_tokens(one.sections[0].text)
             loads.append(foreseen_load("chain", one.model, 1, shown, len(one.slots)))
-        n, alone = n + later, alone + sum(getattr(slot, "move", "") in LEANS for slot in one.slots)
-        loads.append(foreseen_load("blind", one.model, 1, blind + len(one.slots) * QUESTION_TOKENS))
-        if later:
-            loads.append(foreseen_load("turns", one.model, 1, tokens["turns"] + 3 * later * QUESTION_TOKENS, later))
-    for step, turns, shown in (("restore", n, 6), ("alone", alone, 1), ("same", n + alone, 2)):
-        size = tokens["same" if step == "same" else "restore"] + shown * TOGETHER * QUESTION_TOKENS
-        loads += [foreseen_load(step, reader, ceil(turns / TOGETHER), size, TOGETHER)] if turns else []
+        shown, n = settings.few_shot + len(one.slots), len(one.slots) - 1
+        loads.append(foreseen_load("blind", one.model, 1, blind + shown * QUESTION_TOKENS))
+        shown = settings.few_shot + 3 * n
+        loads += [foreseen_load("turns", one.model, 1, tokens["turns"] + shown * QUESTION_TOKENS, n)] if n else []
+    later = [slot for one in talks for slot in one.slots[1:] if isinstance(slot, TurnSlot)]
+    for step, slots in (("restore", later), ("alone", [slot for slot in later if slot.move in LEANS])):
+        for place, n in Counter(slot.position for slot in slots).items():
+            calls, shown = ceil(n / TOGETHER), n * (1 + 3 * place if step == "restore" else 1)
+            size = tokens["restore"] + shown * QUESTION_TOKENS / calls
+            loads.append(foreseen_load(step, reader, calls, size, n / calls))
+        if slots:
+            calls = ceil(len(slots) / TOGETHER)
+            size = tokens["same"] + 2 * len(slots) * QUESTION_TOKENS / calls
+            loads.append(foreseen_load("same", reader, calls, size, len(slots) / calls))
     return loads
 
 
