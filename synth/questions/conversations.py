@@ -195,8 +195,7 @@ def write_conversations(
     statements = any(not asks(expert.text) for expert in setup.experts)
     drafts = [_faulted(draft, statements=statements) for draft in drafts]
     said = steps.read_again(steps.turns(drafts))
-    models = dict.fromkeys([*setup.experiment.questions.quota, steps.reader])
-    replies = {model: [reply for asked, reply in calls if asked.model == model] for model in models}
+    replies = {model: [reply for asked, reply in calls if asked.model == model] for model in steps.models}
     return Written(
         [one.candidate(statements=statements) for one in said],
         delivered,
@@ -247,8 +246,13 @@ class _Steps:
 
     @property
     def reader(self) -> str:
-        """The judge, who wrote none of it."""
+        """The judge's model, be it a writer's as well or not."""
         return self.setup.experiment.judge.models[0]
+
+    @property
+    def models(self) -> list[str]:
+        """All that are asked, whichever step asks which, so that request files are called the same in every run."""
+        return list(dict.fromkeys([*self.setup.experiment.questions.quota, self.reader]))
 
     def needs(self, given: Sequence[Assignment]) -> tuple[list[Draft], list[Delivered]]:
         """A draft for each need that came, and what each reply delivered."""
@@ -354,7 +358,7 @@ class _Steps:
         return Asked(step, self.reader, Request(self.prompts["restore"].render(values), schema, items=len(items)))
 
     def _ask(self, asked: Sequence[Asked]) -> list[Reply]:
-        replies = ask(self.caller, asked, list(dict.fromkeys(one.model for one in asked)))
+        replies = ask(self.caller, asked, self.models)
         self.calls.extend(zip(asked, replies, strict=True))
         return replies
 

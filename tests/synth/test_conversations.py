@@ -26,6 +26,7 @@ from ragassay.records import Asked, Found, Judgment, LedgerRow, Passage, Query, 
 from ragassay.synth.make_questions import make_questions
 from ragassay.synth.questions.conversations import LEANS, conversations
 from ragassay.synth.questions.find import Finder
+from ragassay.synth.questions.slots import labels
 from ragassay.synth.stages import QUESTIONS
 
 MODEL, READER = "file:a", "file:x"
@@ -312,3 +313,14 @@ def test_a_turn_that_was_never_said_has_no_number(tmp_path: Path) -> None:
     run(workspace, say)
     queries = read_records(workspace.test_set, Query)
     assert [number_of(query) for query in queries] == [1, 1]
+
+
+def test_a_writer_s_request_files_keep_their_name_where_one_that_is_called_alike_wrote_nothing(tmp_path: Path) -> None:
+    def say(label: str, text: str) -> Any:
+        return sober(label, text) if label == twins["file:a"] or label[:5] != "chain" else Reply(error="timed out")
+
+    twins = labels(["file:a", "file:A", READER], "chain")
+    workspace = make_workspace(tmp_path, quota={"file:a": 9, "file:A": 9}, sections=2)
+    _, caller = run(workspace, say)
+    made = [batch.label for batches in caller.rounds for batch in batches if batch.label.startswith("turns")]
+    assert made == [labels(["file:a", "file:A", READER], "turns")["file:a"]]
