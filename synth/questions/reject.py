@@ -382,7 +382,8 @@ def sift(
     for expert in experts:
         known.add(f"copy of the expert question in line {expert.line}", expert.text)
     for query in own:
-        known.add(f"near-duplicate of the user's own query {query.id}", query.text)
+        if text := _alone(query):
+            known.add(f"near-duplicate of the user's own query {query.id}", text)
     taken = {query.id for query in own}
     kept: dict[int, Query] = {}
     rejected: dict[int, Rejected] = {}
@@ -416,7 +417,12 @@ def compared_texts(
 ) -> list[str]:
     """Every text that `sift` may hold against another."""
     written = [candidate.compared for candidate in candidates if candidate.fault is None]
-    return [text for text in (*written, *(one.text for one in experts), *(one.text for one in own)) if text]
+    return [text for text in (*written, *(one.text for one in experts), *map(_alone, own)) if text]
+
+
+def _alone(query: Query) -> str:
+    """What is held against other questions, as of a `Candidate`."""
+    return (getattr(query.text, "stand_alone", None) or "") if query.history else query.text
 
 
 def _draw(candidate: Candidate, seed: int) -> tuple[str, str]:

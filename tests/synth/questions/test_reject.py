@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.places import ROOT
 
 from ragassay.models.encoders import OFFLINE_MODEL, load_encoder
-from ragassay.records import Query, Section
+from ragassay.records import Query, Section, Turn
 from ragassay.synth.questions.own import ExpertQuestion, read_expert_questions
 from ragassay.synth.questions.reject import (
     ALIKE,
@@ -23,6 +23,7 @@ from ragassay.synth.questions.reject import (
     Meanings,
     Seen,
     clean,
+    compared_texts,
     fault_of,
     shape_of,
     sift,
@@ -225,6 +226,19 @@ def test_every_reason_is_on_record_with_its_place() -> None:
     place = {"model": "file:m", "section": "s1", "doc": "a.pdf", "first_page": 3, "last_page": 4}
     assert kept.metadata == place
     assert [one.metadata for one in sifted.rejected] == [place] * 4
+
+
+def test_a_turn_of_the_user_s_own_is_held_against_others_by_the_question_that_stands_alone() -> None:
+    told = {"stand_alone": "Which fuse bits disable the JTAG interface?"}
+    history = (Turn(role="user", text="What of JTAG?"),)
+    own = [
+        Query(id="mine", text="Which fuse bits?", metadata=told, history=history),
+        Query(id="open", text="Which fuse bits set the clock?", history=history),
+    ]
+    texts = ["Which fuse bits disable the JTAG interface?", "Which fuse bits set the clock?"]
+    sifted = sift(_candidates(texts), (), own, per_section=4, language="en", seed=7)
+    assert [one.reason for one in sifted.rejected] == ["near-duplicate of the user's own query mine"]
+    assert compared_texts((), (), own) == texts[:1]
 
 
 def test_no_model_is_favoured_where_all_write_the_same() -> None:
