@@ -36,6 +36,7 @@ from ragassay.evaluate.report.page import read_results
 from ragassay.evidence import place_of
 from ragassay.experiment.workspace import Workspace, read_not_asked
 from ragassay.files import Qrels, digest_json, read_qrels, read_records, read_rows
+from ragassay.queries import perturbed_from
 from ragassay.records import Answer, Assessment, Game, Judgment, Passage, Query, RankedList, Record, own_failures
 
 from ..kept import Kept
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound=Record)
 
-LAYOUT = 10
+LAYOUT = 11
 """Counts up when the tables, or what is counted in them, change, so that an index of before is made anew."""
 
 SCHEMA = Path(__file__).with_name("schema.sql")
@@ -225,8 +226,11 @@ def _query(
 
 
 def _turn(query: Query) -> tuple[str | None, int | None, str | None]:
-    """The conversation that it is a turn of, which turn of it, and its move."""
-    if (conversation := query.metadata.get("conversation")) is None:
+    """The conversation that it is a turn of, which turn of it, and its move; nothing of a perturbed turn, which was not
+    said in it.
+    """
+    conversation = query.metadata.get("conversation")
+    if conversation is None or perturbed_from(query) is not None:
         return None, None, None
     move = query.metadata.get("move")
     return str(conversation) or None, number_of(query), str(move) if move else None

@@ -109,6 +109,21 @@ def test_a_conversation_is_read_as_one(workspace: Workspace):
     assert 'href="/results/conversations/tax/1#turn-2">tax/1, turn 3</a>' in query
 
 
+def test_a_perturbed_turn_was_not_said(workspace: Workspace):
+    link = {"perturbed_from": "t3", "perturbation": "typos"}
+    told = {"_id": "t3.typos", "text": "And in Cnaada?", "metadata": QUERIES[1].metadata | link}
+    copy = Query.model_validate(QUERIES[1].dump() | told)
+    write_records(workspace.queries, [*QUERIES, copy])
+    for agent in ("agentic", "single"):
+        rows = read_records(workspace.answers(agent), Answer)
+        write_records(workspace.answers(agent), [*rows, answer("t3.typos", agent, "Copied.", "p-canada")])
+    compare(workspace)
+    with browsing(workspace) as client:
+        words = said(client.get("/results/conversations/tax/1").text)
+        assert client.get("/results/queries/t3.typos").status_code == 200
+    assert "3 turns were asked" in words and "Cnaada" not in words
+
+
 def test_the_list_is_narrowed_by_conversation_and_move(workspace: Workspace):
     with browsing(workspace) as client:
         page = client.get("/results/queries?conversation=tax/1&move=ellipsis").text
