@@ -13,9 +13,10 @@ from statistics import fmean
 import pytest
 from support.compared import CRITERIA, Made, experiment, quarter
 from support.finished_run.tables import figures_of
+from support.json_lines import records
 from support.places import ROOT
 
-from ragassay.errors import InputError
+from ragassay.errors import LEFT_OUT, InputError
 from ragassay.files import write_json
 
 
@@ -252,6 +253,31 @@ def test_people_score_the_rankings_beside_the_judge(tmp_path):
         places = [1 / (row.index(p) + 1) if p in row else 0 for row, p in zip(rows, ("p1", "p2"), strict=True)]
         assert people[agent]["RR(rel=1)@5"].value == pytest.approx(fmean(places))
         assert people[agent]["RR(rel=1)@5"].n == 2 and "RR(rel=2)@5" not in people[agent]
+
+
+def test_people_s_labels_of_which_none_is_of_the_test_set_change_the_exit_status(tmp_path):
+    made = Made(tmp_path)
+    made.compare()
+    assert made.outcome.exit_status == 0
+    made.workspace.own_qrels.write_text("query-id\tcorpus-id\tscore\nelsewhere\tp1\t1\n")
+    results = made.compare()
+    assert made.outcome.exit_status == LEFT_OUT
+    [said] = [one for one in made.outcome.notices if "labels no query of the test set" in one]
+    assert said in results.notices and results.retrieval_people == {}
+
+
+def test_why_a_value_is_missing_stands_beside_it(tmp_path):
+    lost = {("answer", "knn-rag", "q05"), *(("pointwise", q, "knn-rag", "accuracy") for q in ("q01", "q05"))}
+    made = Made(tmp_path, bad=lambda *key: key in lost)
+    del made.ranked["knn-rag"]["q05"]
+    made.write()
+    made.compare()
+    rows = {
+        (row["query_id"], row["measure"]): row for row in records(made.workspace.values) if row["agent"] == "knn-rag"
+    }
+    assert rows["q01", "accuracy"]["error"] == rows["q05", "accuracy"]["error"] == "refused", "the judgment's own"
+    assert rows["q05", "RR(rel=2)@5"]["error"] == "there is no answer: the provider failed"
+    assert rows["q02", "accuracy"]["error"] is None
 
 
 def test_notices_and_usage_of_the_stages_before_are_carried_along(tmp_path):

@@ -23,6 +23,7 @@ from support.scripted_judge import (
     fair,
     workspace,
 )
+from support.several_judges import PANEL, ByModel
 from support.small_corpus import answer_everything, make_corpus
 
 from ragassay.cli import main
@@ -197,6 +198,14 @@ def test_all_failed_is_still_every_record(tmp_path):
     outcome = make_judgments(space, Scripted(lambda label, text: Reply(error="the provider is down")))
     assert outcome.n_failed == outcome.n_records == 54
     assert space.qrels.read_text() == "" and len(outcome.notices) == 3
+
+
+def test_of_judges_who_left_the_panel_nothing_stays(tmp_path):
+    for panel in (PANEL, PANEL[:1] + PANEL[2:], ()):
+        space = workspace(tmp_path, all_answers(), **({"panel": panel} if panel else {}), model=PANEL[0])
+        make_judgments(space, ByModel())
+        expected = {path for judge in panel for path in (space.judge_relevance(judge), space.judge_pointwise(judge))}
+        assert {path for path in space.judges.rglob("*") if path.is_file()} == expected
 
 
 def test_nothing_is_written_while_replies_are_missing(tmp_path):
@@ -391,6 +400,14 @@ def test_one_model_for_everything_is_the_evaluators_too(tmp_path: Path) -> None:
         assert main([*evaluate, "--model", "openai:m"]) == 0
     rows = lines_of(tmp_path / "results/judgments.jsonl")
     assert rows and {row["judge"] for row in rows} == {"openai:m"}
+
+
+def test_replies_that_a_run_before_kept_go_where_none_are_kept(tmp_path: Path) -> None:
+    kept = tmp_path / "results/judgment-replies.jsonl"
+    with ScriptedServer("openai", answer_everything) as server:
+        for more, there in (("keep_replies = true\n", True), ("", False)):
+            assert main(evaluation(tmp_path, server.base_url, f'judges = ["no_answer"]\n{more}')) == 0
+            assert kept.exists() == there
 
 
 def test_another_version_of_a_package_judges_anew(tmp_path: Path, capsys, plugin: Installed) -> None:

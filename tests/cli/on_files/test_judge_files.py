@@ -68,6 +68,14 @@ def test_passages_that_are_not_at_hand_are_a_failure_and_not_no_value(judge, ben
     assert not any(error.startswith("no value") for error in errors)
 
 
+def test_an_agent_owes_an_answer_to_every_query_and_what_it_lacks_failed(judge, bench):
+    status, _ = judge("correctness", answers=[*ANSWERS, ANSWERS[0] | {"agent": "theirs"}])
+    made = {(row["subject"], row["query_id"]): row for row in rows(bench)}
+    assert status == 0 and len(made) == 4
+    assert made["theirs", "q2"]["label"] is None and "the agent's file has no answer" in made["theirs", "q2"]["error"]
+    assert all(row.get("error") is None for key, row in made.items() if key != ("theirs", "q2"))
+
+
 def test_a_judge_of_passages_wants_their_texts(judge):
     assert judge("no_answer,umbrela", passages=None) == (
         2,

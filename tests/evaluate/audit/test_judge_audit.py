@@ -67,6 +67,20 @@ def test_failed_games_that_could_turn_the_order_are_warned_of_and_others_are_not
     assert not warned or "beryl could lead" in row.warning
 
 
+def test_failed_games_against_a_third_agent_are_lost_by_the_leader_too():
+    """amber leads with 24 of 34 points. Had coral won the 6 games that failed, it had 24 of 40, and beryl has 25."""
+    wins = {("amber", "beryl"): range(10, 20), ("amber", "coral"): range(14), ("beryl", "coral"): range(15)}
+
+    def winner(query, one, other):
+        a, b = sorted((one, other))
+        return a if int(query[1:]) in wins[a, b] else b
+
+    games = failing(play(20, winner), lambda one: (one.agent_a, one.agent_b, one.winner) == ("amber", "coral", "b"))
+    row = audit_failures(verdicts(games), AGENTS, resamples(names(20), 100, 7))
+    assert (row.figure.value, row.figure.n) == (pytest.approx(6 / 60), 60)
+    assert row.warning.endswith("had they gone against amber, beryl could lead.")
+
+
 def test_without_failures_nothing_is_owed():
     whole = audit_failures(verdicts(play(5, lambda q, a, b: a)), AGENTS, resamples(names(5), 100, 7))
     assert (whole.figure.value, whole.warning, whole.sentence) == (0.0, None, "Every game has a verdict.")

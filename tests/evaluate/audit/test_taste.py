@@ -7,9 +7,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from support.results_folder import answer
 from support.scripted_games import AGENTS, coin, finding, names, play
 
-from ragassay.evaluate.audit.taste import audit_family, audit_length, family
+from ragassay.evaluate.audit.taste import audit_family, audit_length, family, lengths_of
 from ragassay.evaluate.ratings import bradley_terry
 from ragassay.evaluate.ratings.length_control import control_length
 from ragassay.evaluate.ratings.verdicts import verdicts
@@ -79,6 +80,18 @@ def test_answers_of_equal_length_say_nothing_of_a_taste_for_length():
     share = finding(audit_length(found, size, AGENTS[:2], resamples(names(10), 100, 7))[0], "longer_wins")
     assert (share.figure.value, share.figure.n, share.figure.n_failed) == (1.0, 6, 0)
     assert share.p == 2 / 2**6
+
+
+def test_an_answer_that_failed_has_no_length_and_its_game_no_part():
+    """Ten games won by the longer answer; in four the other one failed."""
+    texts = {(query, AGENTS[0]): "long" for query in names(10)}
+    texts |= {(query, AGENTS[1]): None if query in names(4) else "so" for query in names(10)}
+    size = lengths_of({key: answer(*key, text) for key, text in texts.items()})
+    found = verdicts(play(10, lambda query, a, b: AGENTS[0], AGENTS[:2]))
+    rows, held = audit_length(found, size, AGENTS[:2], resamples(names(10), 100, 7))
+    share, mean = finding(rows, "longer_wins").figure, held.mean_length[AGENTS[1]]
+    assert (share.value, share.n, share.n_failed) == (1.0, 6, 0)
+    assert (mean.value, mean.n, mean.n_failed) == (2.0, 6, 4)
 
 
 def test_the_regression_is_the_maximum_that_another_optimiser_finds():
@@ -165,6 +178,12 @@ def test_a_winner_by_the_judges_own_family_is_warned_of():
     row = finding(rows, "own_answers_win")
     assert (row.figure.value, row.figure.n) == (1.0, 40)
     assert "cannot be told apart" in row.warning
+
+
+def test_games_within_the_judges_family_say_nothing_of_a_liking_for_it():
+    rows = audited(20, {"amber": "openai:gpt-4o", "beryl": "openai:o3", "coral": "anthropic:claude-y"})
+    row = finding(rows, "own_answers_win")
+    assert (row.figure.value, row.figure.n, row.figure.n_failed) == (1.0, 40, 0)
 
 
 def test_an_unknown_writer_is_said_and_not_taken_for_another_family():

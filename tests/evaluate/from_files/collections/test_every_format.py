@@ -70,6 +70,14 @@ def test_what_is_lost_is_counted_and_what_is_not_there_is_not():
     ]
 
 
+def test_a_label_below_one_and_one_above_are_lost_where_a_format_says_relevant_or_nothing():
+    passages = {id: Passage(id=id, text=id) for id in ("below", "one", "above")}
+    labels = {"q": {"below": 0, "one": 1, "above": 2}}
+    made = Collection({"q": Query(id="q", text="How?")}, passages, labels)
+    losses = {"grades of labels": formats()["ragas"].loses["grades of labels"]}
+    assert not_held("X", losses, made) == ["not held by X: grades of labels (2)"]
+
+
 def test_two_queries_of_one_text_are_refused_where_there_are_no_ids(tmp_path: Path):
     made = Collection({id: Query(id=id, text="How?") for id in "ab"})
     for name in ("ragas", "ragas-csv", "deepeval"):
