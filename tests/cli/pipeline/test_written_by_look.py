@@ -304,3 +304,18 @@ def test_what_cannot_be_written_look_by_look_is_refused_before_paying(
         assert said in told and "experiment.toml" in told and not server.requests
         if "write_by_look goes with" in said:
             assert main(["questions", str(corpus)]) == 2 and not server.requests
+
+
+def test_evidence_from_the_whole_corpus_is_looked_for_part_by_part_and_nothing_is_graded_twice(tmp_path: Path) -> None:
+    """Grades at random; the run goes to its end."""
+    corpus = tmp_path / "mine"
+    with ScriptedServer("openai", answer_everything) as server:
+        results = make(corpus, server, evidence="corpus", pool_depth=2, per_section=4)
+        assert main(["run", str(corpus), "--until", "best"]) in (0, 1)
+        bodies = Counter(json.dumps(one.body, sort_keys=True) for one in server.requests)
+    assert bodies.total() == len(bodies)
+    found = Counter((one["query_id"], one["passage"]) for one in records(results / "found.jsonl"))
+    planned = [one["_id"] for one in records(results / "planned.jsonl")]
+    assert max(found.values()) == 1 and set(planned) <= {query for query, _ in found}
+    assert [id for part in records(results / "parts.jsonl") for id in part["queries"]] == planned
+    assert len(records(results / "looks.jsonl")) == 4
