@@ -193,7 +193,7 @@ def write_conversations(
     drafts, delivered = steps.needs(conversations(setup.experiment.questions, sections, setup.roles))
     drafts = ask_blind(setup, drafts, caller, calls)
     statements = any(not asks(expert.text) for expert in setup.experts)
-    drafts = [_faulted(draft, statements=statements) for draft in drafts]
+    drafts = [faulted(one, statements=statements) if one.slot and one.slot.blind else one for one in drafts]
     said = steps.read_again(steps.turns(drafts))
     replies = {model: [reply for asked, reply in calls if asked.model == model] for model in steps.models}
     return Written(
@@ -229,10 +229,6 @@ def _slot(position: int, move: str, role: str) -> TurnSlot:
     """What an underspecified turn leaves open nobody can ask in full, so no question is written for it alone."""
     open_ended = move in (UNANSWERABLE, UNDERSPECIFIED)
     return TurnSlot(position, UNANSWERABLE if open_ended else "fact", role, move != UNDERSPECIFIED, move)
-
-
-def _faulted(draft: Draft, *, statements: bool) -> Draft:
-    return faulted(draft, statements=statements) if draft.slot is None or draft.slot.blind else draft
 
 
 @dataclass(frozen=True)
@@ -272,8 +268,8 @@ class _Steps:
     def turns(self, drafts: Sequence[Draft]) -> list[Said]:
         """What is said for each draft, in the order of the conversations."""
         talks = [list(own) for _, own in groupby(drafts, key=lambda draft: (draft.model, draft.sections))]
-        goes_on = [[draft for draft in talk if draft.fault is None] for talk in talks]
-        goes_on = [own if own and own[0].position == 0 else [] for own in map(_in_order, goes_on)]
+        sound = [sorted((one for one in talk if one.fault is None), key=lambda one: one.position) for talk in talks]
+        goes_on = [own if own and own[0].position == 0 else [] for own in sound]
         asked = [self._turns(own) for own in goes_on if own[1:]]
         replies = iter(self._ask(asked))
         found: list[Said] = []
@@ -363,10 +359,6 @@ class _Steps:
         return replies
 
 
-def _in_order(drafts: Iterable[Draft]) -> list[Draft]:
-    return sorted(drafts, key=lambda draft: draft.position)
-
-
 def _moves(slots: Iterable[TurnSlot]) -> list[str]:
     return list(dict.fromkeys(slot.move for slot in slots))
 
@@ -375,23 +367,17 @@ def _said(talk: Sequence[Draft], own: Sequence[Draft], reply: Reply) -> list[Sai
     """The drafts of one conversation as turns. own: those that go on, in their order; none without a beginning."""
     items = reply.value.turns if isinstance(reply.value, TurnTexts) else []
     written = {item.number: item.text.strip() for item in reversed(items)}
-    texts = {id(draft): written.get(number, "") for number, draft in enumerate(own[1:], 2)}
-    if own:
-        texts[id(own[0])] = own[0].question
     found: dict[int, Said] = {}
     history: tuple[Turn, ...] = ()
-    for draft in own:
-        text = texts[id(draft)]
+    for number, draft in enumerate(own, 1):
+        text = draft.question if number == 1 else written.get(number, "")
         if not clean(text):
-            told = f"{NOT_WRITTEN}: {reply.error}" if reply.error else NOT_WRITTEN
-            found[id(draft)] = Said(draft).fails(told)
+            found[id(draft)] = Said(draft).fails(f"{NOT_WRITTEN}: {reply.error}" if reply.error else NOT_WRITTEN)
             continue
         found[id(draft)] = Said(draft, text, 1 + len(history) // 2, history)
         question = Turn(role="user", text=clean(text), by="model")
         history = (*history, question, Turn(role="assistant", text=draft.answer, by="reference"))
-    lost = [draft for draft in talk if id(draft) not in found]
-    found |= {id(draft): Said(draft) if draft.fault else Said(draft).fails(NO_BEGINNING) for draft in lost}
-    return [found[id(draft)] for draft in talk]
+    return [found.get(id(draft)) or Said(draft).fails(draft.fault or NO_BEGINNING) for draft in talk]
 
 
 def _apart(said: Sequence[Said], numbers: Sequence[int]) -> list[list[int]]:
