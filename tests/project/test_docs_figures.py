@@ -28,7 +28,7 @@ NOT_MEASURED = {
     "docs/experiment.md": {"0.5 s", "1,024", "100,000", "50,000", "2.19", "30 s", "0.5"},
     "docs/figures.md": {"64%", "95%"},
     "docs/from-python.md": {"95%", "$0.0312"},
-    "docs/import-export.md": {"0.1", "0.7"},
+    "docs/import-export.md": {"0.1", "0.4"},
     "docs/labels.md": {"2505.20178", "0.5", "5%"},
     "docs/opensearch.md": {"2.4", "0.4", "0.75", "0.9", "2.19", "1.2", "0.001", "10,000"},
     "docs/panels.md": {"2601.21817", "0.5"},
