@@ -136,6 +136,25 @@ def test_failed_answers_are_not_zeros(tmp_path):
         assert (figures.retrieval["knn-rag"][measure].n, figures.retrieval["knn-rag"][measure].n_failed) == (9, 3)
 
 
+def test_games_that_an_agent_has_no_answer_to_are_no_doubt_of_the_other_s_lead(tmp_path):
+    """It wins 25 of 25. Of 15 more that the other has no answer to it could lose none; had the judge failed, all."""
+
+    def verdict(root, *failing):
+        silent = {f"q{n:02d}" for n in range(15)}
+
+        def fails(kind, *key):
+            return kind in failing and "bm25-rag" in key[:2] and not silent.isdisjoint(key)
+
+        made = Made(root, n=40, bad=fails, setup=experiment(["bm25"]))
+        made.winners = dict.fromkeys(made.winners, "b")
+        made.write()
+        return made.compare().verdict
+
+    answers, judge = verdict(tmp_path / "1", "answer", "game"), verdict(tmp_path / "2", "game")
+    assert (answers.leader, answers.decided) == ("bm25-rag-fusion", True)
+    assert (judge.leader, judge.decided) == ("bm25-rag-fusion", False)
+
+
 def test_everything_failed(tmp_path):
     results = Made(tmp_path, bad=lambda *_: True).compare()
     assert results.verdict.leader is None and not results.verdict.decided
