@@ -12,12 +12,21 @@ from rich.console import Console
 from sklearn.metrics import cohen_kappa_score
 from support.made_up_results.page import Page
 from support.made_up_results.workspace import make_workspace
+from support.results_folder import findings
 
 from ragassay.evaluate.compare import compare
-from ragassay.evaluate.human_labels.corrections import Labels, answer_items, game_items, sample_of, weighted
+from ragassay.evaluate.human_labels.corrections import (
+    Labels,
+    answer_items,
+    game_items,
+    ranking_items,
+    sample_of,
+    weighted,
+)
 from ragassay.evaluate.human_labels.frame import draw, games
 from ragassay.evaluate.inputs.clusters import ALONE
 from ragassay.evaluate.inputs.labels import GAME, read_labels
+from ragassay.evaluate.judging.judges.relevance import CRITERION
 from ragassay.evaluate.ratings.verdicts import Verdict
 from ragassay.evaluate.ratings.win_table import win_rate_by_query
 from ragassay.evaluate.report.page import read_results, report
@@ -83,6 +92,16 @@ def test_where_all_pairs_meet_on_all_queries_every_game_counts_1(won: list[Winne
 def test_a_judgment_that_failed_is_no_item() -> None:
     (item,) = answer_items({"accuracy": {"q00": 2.0, "q01": None}}, "a", "accuracy", Labels({}, {}))
     assert (item.query, item.judged) == ("q00", 2.0)
+
+
+def test_a_ranking_is_corrected_where_all_its_passages_have_a_label() -> None:
+    """The relevant one stands second: 1 / 2. On q01 nobody said what the first is."""
+    ranking = {query: [("p1", 2.0), ("p2", 1.0)] for query in ("q00", "q01")}
+    said = {("q00", "p1", CRITERION): 0.0, ("q00", "p2", CRITERION): 2.0, ("q01", "p2", CRITERION): 2.0}
+    made, measure = findings(rankings={"a": ranking}), "RR(rel=2)@5"
+    values = {measure: {"q00": 1.0, "q01": 0.0}}
+    found = ranking_items(made, values, "a", measure, 5, Labels(said, dict.fromkeys(said, 1.0)))
+    assert [(one.query, one.judged, one.human) for one in found] == [("q00", 1.0, 0.5), ("q01", 0.0, None)]
 
 
 def test_a_game_is_drawn_by_what_it_counts(uneven: list[Verdict]) -> None:

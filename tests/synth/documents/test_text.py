@@ -95,8 +95,11 @@ def test_page_numbers_in_roman_and_then_arabic_go() -> None:
 
 
 def test_a_head_over_one_chapter_goes() -> None:
+    """Also on its odd pages alone, which are a quarter of all."""
     pages = [f"Installing\n{text}" if 3 <= n <= 8 else text for n, text in enumerate(PROSE)]
     assert cleaned(pages) == PROSE
+    book = [*PROSE, *(text.replace("Chapter", "Further") for text in PROSE)]
+    assert cleaned([f"Installing\n{text}" if n in range(3, 12, 2) else text for n, text in enumerate(book)]) == book
 
 
 def test_numbered_headings_at_the_top_of_each_page_stay() -> None:
