@@ -110,6 +110,14 @@ def test_without_shares_it_is_a_draw_by_the_seed() -> None:
         assert Counter(one.metadata["section"] for one in some.queries) == {f"s{n}": 2 for n in range(8)}
 
 
+def test_which_of_equal_questions_is_taken_in_exchange_is_a_draw_by_the_seed() -> None:
+    """Ten of two hundred share what is wanted; the one that is drawn first is hardly ever among them."""
+    pool = facts(200)
+    of = {one.id: float(number >= 10) for number, one in enumerate(pool)}
+    chosen = [choose(pool, of, (0.0,), settings({A: 1}, seed=seed, **ONE)).queries[0].id for seed in range(20)]
+    assert {of[id] for id in chosen} == {0.0} and len(set(chosen)) > 5
+
+
 def test_questions_without_a_share_come_last() -> None:
     pool = facts(30)
     known = {one.id: 1.0 for one in pool[:12]}
@@ -188,6 +196,10 @@ def test_what_is_kept_stands_wherever_the_quotas_allow_and_what_is_not_there_is_
     full = choose(pool, of, (0.0,), settings({A: 5}, **ONE), last)
     assert {one.id for one in full.queries} == set(last[:5])
     assert full.notices == (f"questions.keep names 1 question ({last[5]}) that is beyond the quotas",)
+    others = [query(number, (B, "fact", 0, False)) for number in range(30, 40)]
+    two = choose([*pool, *others], of, (0.0,), settings({A: 2, B: 3}, **ONE), last[:4])
+    assert Counter(one.metadata["model"] for one in two.queries) == {A: 2, B: 3}
+    assert {*last[:2]} <= {one.id for one in two.queries} and last[2] in two.notices[0] and last[3] in two.notices[0]
 
 
 @given(pools, quotas, st.data())
