@@ -53,6 +53,13 @@ def test_what_failed_where_it_is_reported_is_missing_and_no_zero():
     assert (after.value, after.n, after.n_failed) == (pytest.approx(0.9), 9, 1)
 
 
+def test_an_interval_ends_where_its_scale_does():
+    """Student's of the lead by itself: 11/12 and 0.21 to either side."""
+    lead = screen_results(screening([[1, 1, 1, 1, 1, 0.5], [0] * 6])).chosen.lead
+    for figure in (lead.before, lead.after):
+        assert figure.value == pytest.approx(11 / 12) and figure.ci_low < 11 / 12 and figure.ci_high == 1.0
+
+
 def test_of_one_section_nothing_can_be_reported_on_another():
     chosen = screen_results(screening([[1, 0.5], [0, 0.5]], sections=[0, 0])).chosen
     assert (chosen.mean.after.ci_low, chosen.sure) == (None, False)

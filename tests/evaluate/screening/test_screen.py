@@ -60,6 +60,23 @@ def test_at_tokens_a_variant_s_own_limit_does_not_count(
     assert found.tokens.tolist() == [[length * (k or tokens or 0)]]
 
 
+def test_a_search_that_failed_has_no_value_and_one_that_found_nothing_has_0(tmp_path: Path) -> None:
+    queries = [Query(id=name, text="How?") for name in ("found", "nothing", "failed")]
+    settings = f"{HEAD}[[retriever]]\nname = 'v'\nkind = 'bm25'\n"
+    workspace = results_folder(tmp_path, settings, passages=[passage(1)], queries=queries)
+    write_text(workspace.screening / "v.trec", "found Q0 p1 1 9 v\n")
+    run = VariantRun(
+        **{"variant": "v", "table": "v", "settings": {}, "k": 5, "tokens": None, "n_passages": 1},
+        n=3,
+        n_failed=1,
+        errors={"failed": "timed out"},
+    )
+    evidence = {query.id: Graded.of([(Span("a", 100, 200), 2)]) for query in queries}
+    found = screened_by(workspace, [run], queries, evidence)
+    np.testing.assert_array_equal(found.measures["evidence_recall"], [[1, 0, np.nan]])
+    np.testing.assert_array_equal(found.tokens, [[passage_tokens(passage(1)), 0, np.nan]])
+
+
 def test_beside_each_variant_stands_what_nobody_has_judged_of_it_and_what_that_leaves_open(tmp_path: Path) -> None:
     """Two queries with graded evidence: of the first p1 to p3 were judged, of the second it is not told."""
     queries = [Query(id=name, text="How?") for name in ("q", "r")]
@@ -141,6 +158,12 @@ def test_one_that_finds_the_same_as_a_finalist_takes_no_place():
     double = np.vstack([EVEN, EVEN[[int(order[0][1:])]] - 1e-9])
     assert list(going_on(screening(double))) == order[:6]
     assert len(going_on(screening(np.repeat(EVEN[:2], 10, axis=0)))) == 2
+
+
+def test_where_both_failed_they_are_alike():
+    values = np.vstack([EVEN[:1], EVEN[:1], EVEN[1:3]])
+    values[:2, :8] = np.nan
+    assert list(going_on(screening(values))) == [name for name in by_quality(np.nan_to_num(values)) if name != "v01"]
 
 
 def test_what_is_cheaper_and_not_told_to_be_worse_has_a_place_and_what_is_told_has_none():
