@@ -248,6 +248,17 @@ def test_what_is_not_read_is_not_among_what_a_run_used(tmp_path: Path) -> None:
     assert table in QUESTIONS.uses(both)
 
 
+@pytest.mark.parametrize(
+    ("style", "evidence", "reads"),
+    [("passage", "section", False), ("passage", "corpus", True), ("need", "section", True), ("need", "corpus", True)],
+)
+def test_other_passages_make_other_questions_where_they_are_read(
+    tmp_path: Path, style: str, evidence: str, reads: bool
+) -> None:
+    workspace = make_workspace(tmp_path, {"a.pdf": 1}, {A: 1}, style=style, evidence=evidence)
+    assert QUESTIONS.needs(workspace) == [workspace.sections, *([workspace.passages] if reads else [])]
+
+
 @pytest.mark.parametrize("style", ["need", "passage"])
 def test_no_expert_question_stops_before_anyone_is_asked(tmp_path: Path, style: str) -> None:
     workspace = make_workspace(tmp_path, {"a.pdf": 1}, {A: 1}, "# none\n", style=style)

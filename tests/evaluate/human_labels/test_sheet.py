@@ -90,6 +90,19 @@ def test_passages_come_by_whole_queries_and_everything_is_drawn_by_agent(workspa
         assert {row.subject for row in drawn if row.criterion == criterion} == set(findings.material.agents)
 
 
+def test_of_a_game_either_answer_may_stand_first_and_the_frame_says_which(workspace: Workspace) -> None:
+    findings = read_findings(workspace, read=read_records)
+    sheet = _draw(findings)
+    items, seen = {row.item: row for row in sheet.frame}, set[bool]()
+    for name, _, *shown_texts, _, _ in sheet.rows:
+        item = items[name]
+        if item.kind == "games":
+            answers = [findings.material.answers[item.query, agent].answer for agent in item.subject.split(":")]
+            assert shown_texts == (answers[::-1] if item.swapped else answers)
+            seen.add(item.swapped)
+    assert seen == {True, False}
+
+
 def test_the_same_seed_draws_the_same_another_does_not_ask_again_and_a_sheet_is_written_once(
     workspace: Workspace, tmp_path: Path
 ) -> None:

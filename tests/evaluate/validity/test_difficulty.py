@@ -48,6 +48,12 @@ def test_where_questions_say_the_same_one_is_enough_and_where_they_say_nothing_f
     assert smallest_subset(measured(np.ones((16, 20))), 7) is None
 
 
+def test_of_questions_that_differ_by_luck_alone_a_choice_is_worth_no_more_than_chance_to_other_variants():
+    rng = np.random.default_rng(6)
+    found = smallest_subset(measured(rng.normal(size=(24, 1)) + 0.5 * rng.normal(size=(24, 16))), 7)
+    assert abs(found.tau_b.value - found.tau_b_random.value) < 0.05 and found.tau_b.value < found.tau_b_chosen.value
+
+
 def test_a_favour_is_told_at_the_level_of_all_groups_and_families_together():
     """Bonferroni, by scipy's t: two families by three authors are six tests."""
     seen = set()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragassay.evaluate.validity.questions import Question, Reading
-from ragassay.evaluate.validity.realism import Corpus, coverage
+from ragassay.evaluate.validity.realism import Corpus, coverage, jaccard
 from ragassay.evidence import Span
 from ragassay.synth.questions.reject import shape_of, words_of
 
@@ -17,3 +17,10 @@ def test_pages_that_only_touch_the_evidence_are_not_covered():
     assert (found.figures["pages"].value, found.figures["pages"].n) == (0.25, 4)
     found = coverage(asked, {"q": [Span("a", 199, 301)]}, corpus, {}, (), reading)
     assert found.figures["pages"].value == 0.75
+
+
+def test_words_that_one_question_has_alone_make_it_less_of_a_copy():
+    """Jaccard 1912: what both have by what either has."""
+    one, other = frozenset("abc"), frozenset("bcde")
+    assert jaccard(one, other) == jaccard(other, one) == 2 / 5 and jaccard(one, one) == 1.0
+    assert jaccard(one, frozenset()) == jaccard(frozenset(), frozenset()) == 0.0

@@ -8,6 +8,7 @@ import pytest
 from support.sound_sets import SOUND, rows_of
 
 from ragassay.synth.checking.test_set import Checked
+from ragassay.synth.checking.wording import Overlap
 
 LEANING = {
     "en": "According to the passage, what ends it?",
@@ -119,6 +120,24 @@ def test_a_set_in_another_script_than_the_corpus_is_no_fault(check: Check):
     assert "Cyrillic" in checked.notes[0]
 
 
+@pytest.mark.parametrize(
+    ("run", "share", "shared", "n_content", "keywords", "copied"),
+    [
+        (8, 0.1, 0.0, 20, False, True),
+        (7.6, 0.7, 0.9, 20, False, False),
+        (5, 0.75, 0.0, 5, False, True),
+        (5, 0.75, 0.0, 5, True, False),
+        (5, 0.1, 1.0, 9, False, True),
+        (5, 0.1, 1.0, 8, False, False),
+    ],
+)
+def test_each_of_the_three_bars_of_a_copy(
+    run: float, share: float, shared: float, n_content: int, keywords: bool, copied: bool
+):
+    """Those of docs/check.md: eight words in a row, three quarters of all, or all content words of at least nine."""
+    assert Overlap(run, share, shared, n_content, "", keywords).copied == copied
+
+
 def test_keywords_are_not_taken_for_a_copy(check: Check):
     checked = check([*rows_of("en"), {"id": "search", "user_input": "supply current power-down mode oscillator"}])
     assert checked.findings == ()
@@ -152,7 +171,10 @@ def test_a_set_that_begins_alike_is_told_from_the_experts(check: Check):
     rows = [{"id": f"q{n}", "user_input": text.format(name)} for n, name in enumerate(subjects)]
     realism = check(rows, experts=experts).realism
     assert realism is not None and realism.auc is not None and realism.auc.value is not None
-    assert realism.auc.value > 0.9
+    assert realism.auc.value > 0.9 and (realism.n_experts, realism.n_written) == (10, 10)
+    mixed = check([*rows, *({"id": text, "user_input": text} for text in experts)], experts=experts)
+    assert mixed.realism is not None and mixed.realism.n_written == 10
+    assert any(one.startswith("10 questions are the experts' own") for one in mixed.notes)
     assert check(rows[:9], experts=experts).realism is None
 
 

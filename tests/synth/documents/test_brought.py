@@ -16,6 +16,7 @@ from ragassay.files import read_records
 from ragassay.records import Page, Passage, Section
 from ragassay.synth.documents.page_furniture import suspicious_pages
 from ragassay.synth.ingest import ingest
+from ragassay.synth.stages import INGEST
 
 PROSE = "The pump is started by pressing the green button twice within one second of opening the valve."
 
@@ -97,6 +98,7 @@ def test_a_loader_gives_the_documents(tmp_path: Path, name: str, found: list[tup
     (space.corpus / f"load_{name}.py").write_text(LOADER, "utf-8")
     ingest(space)
     assert [(page.doc, page.page) for page in read_records(space.pages, Page)] == found
+    assert space.corpus / f"load_{name}.py" in INGEST.uses(space), "another loader makes other documents"
 
 
 def test_a_loader_that_fails_is_said(tmp_path: Path) -> None:

@@ -7,12 +7,13 @@ import signal
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.pdf_maker import break_page, make_bomb, make_pdf
 
 from ragassay.synth.pdf import process as pdf_pool
-from ragassay.synth.pdf.process import PdfPool
+from ragassay.synth.pdf.process import Limits, Pages, PdfPool, PdfProcess, WorkerDied
 
 PAGES = [f"This is page {n} of a long document.\nIt has a second line." for n in range(1, 121)]
 
@@ -61,6 +62,25 @@ def test_killed_workers_lose_nothing(tmp_path: Path) -> None:
     assert [text.page for text in texts] == list(range(1, 481)) and not any(text.error for text in texts)
 
 
+def test_pages_of_a_run_that_died_are_each_asked_for_twice() -> None:
+    asked: list[tuple[int, int]] = []
+
+    class Dies(PdfProcess):
+        """At every run of pages, at the first time for each page, and at page 3 always."""
+
+        def ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
+            pages = request["first"], request["last"]
+            asked.append(pages)
+            if pages[0] != pages[1] or pages == (3, 3) or asked.count(pages) == 1:
+                raise WorkerDied("it ended")
+            return {"texts": [{"text": f"page {pages[0]}"}]}
+
+    texts = Dies().read(Pages("a.pdf", "pypdf", 1, 4), Limits(1.0, 1.0))
+    assert [text.text for text in texts] == ["page 1", "page 2", None, "page 4"]
+    assert texts[2].error == "pypdf could not read it (it ended)"
+    assert asked == [(1, 4), *((page, page) for page in (1, 1, 2, 2, 3, 3, 4, 4))]
+
+
 def test_a_worker_that_takes_too_long_is_ended_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pipe = tmp_path / "never.pdf"
     os.mkfifo(pipe)
@@ -68,7 +88,9 @@ def test_a_worker_that_takes_too_long_is_ended_and_said(tmp_path: Path, monkeypa
     with PdfPool("pypdf", 1) as pool:
         with monkeypatch.context() as short:
             short.setattr(pdf_pool, "SECONDS_TO_OPEN", 1.5)
+            begun = time.monotonic()
             (stuck,) = pool.probe([pipe])
+            assert time.monotonic() - begun < 60
         (fine,) = pool.probe([good])
     assert stuck.error and "longer than" in stuck.error and fine.pages == 2
 

@@ -253,6 +253,13 @@ def test_no_model_is_favoured_where_all_write_the_same() -> None:
     assert min(kept.values()) >= 10
 
 
+def test_which_of_those_that_say_the_same_stays_is_a_draw_by_the_seed() -> None:
+    models = [f"file:{name}" for name in "abc"]
+    candidates = [Candidate("What is the address of register R7?", model, _section(), 0) for model in models]
+    sifted = [sift(candidates, (), (), per_section=1, language="en", seed=seed) for seed in range(20)]
+    assert {one.kept[0].metadata["model"] for one in sifted} == {*models}
+
+
 questions = st.lists(
     st.sampled_from([*GOOD, *LEANING, *(text for text, _ in HOSTILE), *(text.upper() for text in GOOD)]), max_size=25
 )
