@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,6 @@ from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.report.page import read_results, report
 from ragassay.evaluate.results import Results
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import read_records
 from ragassay.text import safe_cell
 
 CRITERIA = ("accuracy", "precision")
@@ -91,14 +91,16 @@ def test_passages_come_by_whole_queries_and_everything_is_drawn_by_agent(workspa
 
 
 def test_of_a_game_either_answer_may_stand_first_and_the_frame_says_which(workspace: Workspace) -> None:
-    findings = read_findings(workspace, read=read_records)
-    sheet = _draw(findings)
+    """Each agent answers with its name."""
+    findings = read_findings(workspace)
+    answers = {key: row.model_copy(update={"answer": key[1]}) for key, row in findings.material.answers.items()}
+    sheet = _draw(replace(findings, material=replace(findings.material, answers=answers)))
     items, seen = {row.item: row for row in sheet.frame}, set[bool]()
-    for name, _, *shown_texts, _, _ in sheet.rows:
+    for name, _, first, second, _, _ in sheet.rows:
         item = items[name]
         if item.kind == "games":
-            answers = [findings.material.answers[item.query, agent].answer for agent in item.subject.split(":")]
-            assert shown_texts == (answers[::-1] if item.swapped else answers)
+            told = [second, first] if item.swapped else [first, second]
+            assert told == item.subject.split(":")
             seen.add(item.swapped)
     assert seen == {True, False}
 
