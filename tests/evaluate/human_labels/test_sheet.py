@@ -19,6 +19,7 @@ from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.report.page import read_results, report
 from ragassay.evaluate.results import Results
 from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_records
 from ragassay.text import safe_cell
 
 CRITERIA = ("accuracy", "precision")
