@@ -179,6 +179,7 @@ lines = CharacterTextSplitter(separator="\\n", chunk_size=1, chunk_overlap=0)
 def again(text): return ["the pump", " ", "pump  the pump", "the pump"]
 def places(text): return [(0, 4), [3, 8]]
 def outside(text): return [(0, 999)]
+def backwards(text): return [(4, 8), (0, 3)]
 def loud(text): return text.upper().splitlines()
 def back(text): return ["pump", "the pump the"]
 def broken(text): raise ValueError("no such thing")
@@ -217,6 +218,7 @@ def test_pieces_of_own_code_are_found_in_their_order(own: Path, name: str, text:
     [
         ("loud", r"gives a piece 1 that is not in the text of m\.pdf .*\"THE PUMP THE PUMP\""),
         ("outside", r"gives a piece 1 that is not in the text of m\.pdf"),
+        ("backwards", r"gives a piece 2 that is not in the text of m\.pdf from where the one before begins"),
         ("back", r"gives a piece 2 that is not in the text of m\.pdf .*\"the pump the\""),
         ("broken", r"fails on m\.pdf \(ValueError: no such thing\)"),
         ("nothing", "is nothing that cuts a text"),
