@@ -10,6 +10,7 @@ def write_traces(folder: Path, rows: list[dict[str, Any]]) -> None:
     from mlflow.entities import Document, SpanType
 
     mlflow.set_tracking_uri(f"sqlite:///{folder / 'mlflow.db'}")
+    mlflow.create_experiment("theirs", artifact_location=(folder / "artifacts").as_uri())
     mlflow.set_experiment("theirs")
     for row in rows:
         with mlflow.start_span("answer", span_type=SpanType.CHAIN) as root:

@@ -28,6 +28,7 @@ def _run(folder: Path, rows: list[dict[str, Any]], tests: Any, out: Path) -> Non
     (place / "config.json").write_text(json.dumps(told), encoding="utf-8")
     program = Path(sys.executable).parents[1] / "node_modules" / ".bin" / "promptfoo"
     more = {"PROMPTFOO_DISABLE_TELEMETRY": "1", "PROMPTFOO_DISABLE_UPDATE": "1", "PROMPTFOO_CONFIG_DIR": str(place)}
+    more |= {"PROMPTFOO_DISABLE_DEBUG_LOG": "1", "PROMPTFOO_DISABLE_ERROR_LOG": "1"}  # these fail at times
     command = [program, "eval", "-c", place / "config.json", "--no-cache", "--output", out]
     subprocess.run(list(map(str, command)), env={**os.environ, **more}, check=True)
 
