@@ -166,17 +166,13 @@ class Said:
         made = draft.candidate(statements=statements)
         details = dict(made.details)
         if isinstance(draft.slot, TurnSlot):
+            id = digest_bytes(f"{draft.model}:{draft.sections[0].id}".encode())[:10]  # a model has one about a section
             said = {"turn": self.number} if self.number else {}
-            details |= {"conversation": conversation_of(draft), **said, "move": draft.slot.move}
+            details |= {"conversation": f"c-{id}", **said, "move": draft.slot.move}
             details |= {"stand_alone": clean(draft.question)} if draft.question else {}
         details.pop("blind", None)
         answer = "" if draft.kind == UNANSWERABLE else draft.answer
         return replace(made, text=self.text or made.text, answer=answer, history=self.history, details=details)
-
-
-def conversation_of(draft: Draft) -> str:
-    """The id of its conversation: one model has one about one section."""
-    return f"c-{digest_bytes(f'{draft.model}:{draft.sections[0].id}'.encode())[:10]}"
 
 
 def write_conversations(
@@ -195,11 +191,10 @@ def write_conversations(
     statements = any(not asks(expert.text) for expert in setup.experts)
     drafts = [faulted(one, statements=statements) if one.slot and one.slot.blind else one for one in drafts]
     said = steps.read_again(steps.turns(drafts))
-    replies = {model: [reply for asked, reply in calls if asked.model == model] for model in steps.models}
     return Written(
         [one.candidate(statements=statements) for one in said],
         delivered,
-        [Calls(model, len(own), tuple(r.error for r in own if r.error is not None)) for model, own in replies.items()],
+        [Calls.of(model, [reply for asked, reply in calls if asked.model == model]) for model in steps.models],
         told_of(roles),
         roles,
     )
@@ -421,13 +416,11 @@ def sample_turns(pool: Sequence[Query], quota: Mapping[str, int], seed: int) -> 
         talks.setdefault(str(query.metadata["conversation"]), []).append(query)
     own = {id: sorted(talk, key=lambda query: int(query.metadata["turn"])) for id, talk in talks.items()}
     left, found = dict(quota), []
-    for first in sample_queries([_of_no_kind(talk[0]) for talk in own.values()], quota, seed):
+    bare = [{key: value for key, value in talk[0].metadata.items() if key != "kind"} for talk in own.values()]
+    firsts = [talk[0].model_copy(update={"metadata": told}) for talk, told in zip(own.values(), bare, strict=True)]
+    for first in sample_queries(firsts, quota, seed):
         model = first.metadata["model"]
         taken = own[str(first.metadata["conversation"])][: left[model]]
         left[model] -= len(taken)
         found += taken
     return found
-
-
-def _of_no_kind(query: Query) -> Query:
-    return query.model_copy(update={"metadata": {k: v for k, v in query.metadata.items() if k != "kind"}})

@@ -359,12 +359,11 @@ def _written(
     drafts = [faulted(draft, statements=statements) for draft in drafts]
     if setup.experiment.questions.evidence == "section":
         drafts = _ask_own_section(setup, drafts, corpus, caller, calls)
-    models = list(setup.experiment.questions.quota)
-    replies = {model: [reply for asked, reply in calls if asked.model == model] for model in models}
+    models = setup.experiment.questions.quota
     return Written(
         [draft.candidate(statements=statements) for draft in drafts],
         delivered,
-        [Calls(model, len(own), tuple(r.error for r in own if r.error is not None)) for model, own in replies.items()],
+        [Calls.of(model, [reply for asked, reply in calls if asked.model == model]) for model in models],
         _without_evidence(drafts),
     )
 

@@ -326,7 +326,7 @@ def fault_of(text: str, *, statement: bool = False, turn: bool = False) -> str |
     """Why a cleaned question, looked at alone, cannot be a query; None where it can.
 
     statement: whether it may be without the form of a question, as some people's are. turn: whether something was said
-    before, so that it may be of any length and form, and lean on that.
+    before, so that it may be short, of any form, and lean on that.
     """
     if fault := fault_in_writing(text):
         return fault

@@ -46,6 +46,11 @@ class Calls(NamedTuple):
     n: int
     errors: tuple[str, ...]
 
+    @classmethod
+    def of(cls, model: str, replies: Sequence[Reply]) -> Calls:
+        """Those that these replies came of."""
+        return cls(model, len(replies), tuple(reply.error for reply in replies if reply.error is not None))
+
 
 @dataclass(frozen=True)
 class Written:

@@ -91,7 +91,7 @@ def write_from_passages(
             for model, replies in rows.items()
             for section, reply in zip(sections, replies, strict=True)
         ],
-        [Calls(model, len(row), tuple(r.error for r in row if r.error is not None)) for model, row in rows.items()],
+        [Calls.of(model, row) for model, row in rows.items()],
     )
 
 
