@@ -3,7 +3,7 @@
 The whole test set is there before anything is answered, and its sections are put in one order drawn once: with batches
 written one after the other a drift between them would make one of two equal agents the best in most runs, shuffled it
 does so as rarely as the level says. Each look is recorded, so that a run that was killed looks at the same places and
-spends no error twice (`statistics.spending`).
+spends no error twice (`statistics.ladder`).
 """
 
 from __future__ import annotations
@@ -29,9 +29,8 @@ from ragassay.records import Query, Record, Taken
 from .human_labels.sheet import check_of_plan
 from .inputs.clusters import source_clusters
 from .results import Choice
-from .statistics.ladder import FEWEST_SECTIONS, LEVEL
+from .statistics.ladder import FEWEST_SECTIONS, LEVEL, Look, whole_sections
 from .statistics.resamples import six_digits
-from .statistics.spending import Look, whole_sections
 
 AHEAD = 8
 """Of so many sections that come next by the draw, the one that keeps the batch likest to the whole is taken."""

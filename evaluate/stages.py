@@ -159,7 +159,7 @@ def _judge_uses(workspace: Workspace) -> list[Path]:
 
 
 def _judging_foreseen(workspace: Workspace) -> list[Load]:
-    from .foreseen import of_judging
+    from .make_judgments import of_judging
 
     return of_judging(workspace)
 
@@ -210,7 +210,7 @@ def check_what_evaluators_load(workspace: Workspace, own_queries: Sequence[Query
 
 
 def _evaluations_foreseen(workspace: Workspace) -> list[Load]:
-    from .foreseen import of_evaluators
+    from .make_judgments import of_evaluators
 
     return of_evaluators(workspace) if workspace.experiment.evaluates else []
 

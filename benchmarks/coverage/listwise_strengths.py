@@ -18,7 +18,7 @@ from benchmarks.coverage.listwise import SIZES, Cell, Place, places
 from benchmarks.coverage.ranking_judge import Truth
 from benchmarks.coverage.verdict import decided, standing
 from ragassay.arrays import Floats
-from ragassay.evaluate.ratings.bradley_terry_fit import log_strengths
+from ragassay.evaluate.ratings.bradley_terry import log_strengths
 
 EXPERIMENTS, MORE = 400, 10
 """Ten times as many of the worst case."""

@@ -22,7 +22,7 @@ from ragassay.arrays import Floats
 from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.judging.adaptive import Design, Ints, Played, places, play_out
 from ragassay.evaluate.ratings import bradley_terry
-from ragassay.evaluate.ratings.bradley_terry_fit import log_strengths
+from ragassay.evaluate.ratings.bradley_terry import log_strengths
 from ragassay.evaluate.ratings.win_table import Contests, Meetings
 from ragassay.evaluate.statistics.resamples import resamples
 

@@ -27,9 +27,8 @@ from benchmarks.ratings.tournaments import Scores, Tables, World, equal_best, on
 from ragassay.arrays import Floats, Ints, Truths
 from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.looks import passed_over
-from ragassay.evaluate.ratings.points import points_of
-from ragassay.evaluate.statistics.ladder import holm_from_leader
-from ragassay.evaluate.statistics.spending import Look, Spending, whole_sections
+from ragassay.evaluate.ratings.verdicts import points_of
+from ragassay.evaluate.statistics.ladder import Look, Spending, holm_from_leader, whole_sections
 from ragassay.records import Winner
 
 EXPERIMENTS = 1000

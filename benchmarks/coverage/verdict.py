@@ -33,8 +33,7 @@ from ragassay.arrays import Floats, Ints, Truths
 from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.judging.adaptive import Design, places, play_out
 from ragassay.evaluate.ratings.leader import Standing, stand
-from ragassay.evaluate.ratings.points import points_of
-from ragassay.evaluate.ratings.verdicts import Verdict
+from ragassay.evaluate.ratings.verdicts import Verdict, points_of
 from ragassay.evaluate.statistics.clustered import NO_SPREAD, estimate
 from ragassay.evaluate.statistics.ladder import FEWEST_SECTIONS, LEVEL, holm_from_leader
 from ragassay.evaluate.statistics.paired_comparison import tested_error

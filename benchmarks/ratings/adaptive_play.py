@@ -29,9 +29,8 @@ from benchmarks.ratings.tournaments import table_5
 from ragassay.arrays import Floats, Ints
 from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.judging.adaptive import Design, places, play_out, play_together
-from ragassay.evaluate.ratings.bradley_terry_fit import log_strengths
-from ragassay.evaluate.ratings.points import points_of
-from ragassay.evaluate.ratings.verdicts import Verdict
+from ragassay.evaluate.ratings.bradley_terry import log_strengths
+from ragassay.evaluate.ratings.verdicts import Verdict, points_of
 from ragassay.evaluate.statistics.clustered import intervals
 
 CLOSE = (0.2, 0.12, 0.04, -0.04, -0.12, -0.2)

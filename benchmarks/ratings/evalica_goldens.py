@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from ragassay.evaluate.ratings import elo
-from ragassay.evaluate.ratings.bradley_terry_fit import log_strengths
+from ragassay.evaluate.ratings.bradley_terry import log_strengths
 from ragassay.evaluate.ratings.win_table import Contests
 
 SCORE = {"left": 1.0, "tie": 0.5, "right": 0.0}

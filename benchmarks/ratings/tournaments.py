@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ragassay.arrays import Floats, Ints, Truths
 from ragassay.evaluate.inputs.clusters import Clusters
-from ragassay.evaluate.ratings.points import Points
+from ragassay.evaluate.ratings.verdicts import Points
 
 TABLE_5 = Path(__file__).parents[2] / "tests" / "data" / "paper_tables" / "ragelo_table5_wins.csv"
 
@@ -164,7 +164,7 @@ class World:
 
 @dataclass(frozen=True)
 class Tables:
-    """Points of many experiments, (experiments, agents, queries) each, as `evaluate.ratings.points` has them of one:
+    """Points of many experiments, (experiments, agents, queries) each, as `evaluate.ratings.verdicts` has them of one:
     seen, with every failed game lost, and won. shares: of games won, ties being none. failed: (experiments, pairs,
     queries), which games have no verdict."""
 

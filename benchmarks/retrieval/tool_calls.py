@@ -21,7 +21,7 @@ from typing import Any
 from scipy.stats import rankdata
 
 from benchmarks.machine import machine
-from ragassay.evaluate.measures.tool_calls import CallValues, call_values, pass_hat
+from ragassay.evaluate.measures.by_step import CallValues, call_values, pass_hat
 from ragassay.records import ToolCall
 
 WRITES = ("book_*", "cancel_*", "update_*", "send_*", "transfer_*")

@@ -21,8 +21,8 @@ from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.calls.served import Failed, ServerCall
 from ragassay.errors import BudgetSpent, InputError, RagassayError
-from ragassay.evaluate.foreseen import of_judging
 from ragassay.evaluate.judging.panel import judge_mode
+from ragassay.evaluate.make_judgments import of_judging
 from ragassay.evaluate.stages import DRAW, EVALUATE, JUDGE
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.stage import Load, Stage

@@ -67,7 +67,7 @@ def means_of(workspace: Workspace, caller: Caller, progress: Progress) -> Means:
 
 
 def _questions_foreseen(workspace: Workspace) -> list[Load]:
-    from ragassay.evaluate.foreseen import of_pools
+    from ragassay.evaluate.make_judgments import of_pools
 
     loads, settings = WRITING.foreseen(workspace) if WRITING.foreseen else [], workspace.experiment.questions
     if not looks_in_corpus(workspace.experiment):
@@ -97,7 +97,7 @@ def _screening_foreseen(workspace: Workspace) -> list[Load]:
 
     loads = of_screening(workspace)
     if looks_in_corpus(workspace.experiment):
-        from ragassay.evaluate.foreseen import of_finalists
+        from ragassay.evaluate.make_judgments import of_finalists
 
         loads += of_finalists(workspace)
     return loads

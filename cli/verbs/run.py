@@ -154,7 +154,7 @@ def _print(rows: Sequence[Row], pace: Pace, workspace: Workspace) -> None:
 
 def _by_evaluator(workspace: Workspace) -> str:
     """About how many calls each evaluator takes; those that ask no judge are not named."""
-    from ragassay.evaluate.foreseen import of_evaluators
+    from ragassay.evaluate.make_judgments import of_evaluators
 
     loads = of_evaluators(workspace)
     told = ", ".join(f"{plain(one.kind.removeprefix('evaluate-'))} ~{one.calls:,}" for one in loads)

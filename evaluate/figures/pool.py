@@ -20,8 +20,7 @@ from ..inputs.labels import HIGHEST
 from ..measures.by_labels import HIGHEST_LABEL, LabelRows
 from ..measures.measure import by_query, from_labels
 from ..ratings import bradley_terry
-from ..ratings.points import points_of
-from ..ratings.verdicts import Verdict
+from ..ratings.verdicts import Verdict, points_of
 from ..ratings.win_table import contests, win_rate
 from ..results import (
     NOT_DISTINGUISHABLE,
@@ -82,7 +81,7 @@ def at_bottom(
     A failed answer has no label and no verdict, so that leaving it out pays an agent that fails where it would do
     badly. Counting it as the worst answer there is may be too harsh, where a failure is a fault of the network. So both
     are computed, and what holds only one way is not said; whether the leader is told is asked with its failures lost
-    anyhow (`ratings.points`). A failed call of the judge is not the agent's, and stays missing.
+    anyhow (`ratings.verdicts`). A failed call of the judge is not the agent's, and stays missing.
 
     ranking: the ranking measures on which agents are compared; initial: the rating all start from.
     """

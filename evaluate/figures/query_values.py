@@ -26,7 +26,7 @@ from ..judging.judges.pointwise import REFUSAL
 from ..measures.by_labels import LabelRows, rows_by_agent
 from ..measures.by_place import sources
 from ..measures.measure import Judged, by_query, compared, in_runs, package_of
-from ..ratings.points import Points
+from ..ratings.verdicts import Points
 from ..results import POINTS, Box, Boxes, Comparison, Figures, ModelByPrompt
 from ..statistics.clustered import ByAgent, Range, Values
 from ..statistics.paired_comparison import FromLeader, ValueTable, compare_table

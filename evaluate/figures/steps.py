@@ -21,8 +21,7 @@ from ragassay.records import Answer, AnswerRun, Figure, Hop, Passage, Query, Too
 from ragassay.text import plain
 
 from ..inputs.findings import Findings
-from ..measures.by_step import Found, Steps, steps_of, whole
-from ..measures.tool_calls import CallValues, call_values, pass_hat
+from ..measures.by_step import CallValues, Found, Steps, call_values, pass_hat, steps_of, whole
 from ..results import Stepwise
 from ..statistics.clustered import Range, Values
 from ..statistics.resamples import Resamples

@@ -19,8 +19,7 @@ from ragassay.records import Figure
 
 from ..inputs.clusters import BySource, by_source
 from ..inputs.findings import Findings
-from ..ratings.points import points_of
-from ..ratings.verdicts import Verdict
+from ..ratings.verdicts import Verdict, points_of
 from ..results import Choice, OrdersCompared, WrittenAndReal
 from ..statistics.clustered import ByAgent, Range, Values
 from ..statistics.orders import Means, order_intervals, rho, tau_b

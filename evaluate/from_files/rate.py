@@ -18,10 +18,9 @@ from ..agreement.label_tables import read_labels
 from ..inputs.clusters import read_clusters
 from ..measures.measure import measure
 from ..ratings import bradley_terry, elo
-from ..ratings.bradley_terry_fit import TOLERANCE
+from ..ratings.bradley_terry import TOLERANCE
 from ..ratings.leader import choose, rank_intervals, stand
-from ..ratings.points import Points, points_of
-from ..ratings.verdicts import sorted_game, verdicts
+from ..ratings.verdicts import Points, points_of, sorted_game, verdicts
 from ..ratings.win_table import Contests, contests, first_shown_wins, flip_rate
 from ..results import POINTS
 from ..statistics.paired_comparison import FromLeader, ValueTable, compare_table

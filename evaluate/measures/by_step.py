@@ -1,17 +1,25 @@
-"""What each step of a system that searches more than once brought that those before it had not.
+"""What each step of a system that searches more than once brought, and the tools that it called against those wanted.
 
 With E the pieces of evidence of a query and S_h what was found of them up to step h, recall at h is |E ∩ S_h| / |E|. No
 paper has these figures together: "new" is the gain of each retrieval in interactive retrieval, and the rest names what
 a step can be besides: wasted, surplus, asked before. A step that failed found nothing and counts as one.
+
+Calls of tools are multisets. Two are the same where name and arguments are, as canonical JSON (keys in order, 1 and 1.0
+one number).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple
+from fnmatch import fnmatchcase
+from math import comb
+from typing import Any, NamedTuple
 
 from ragassay.evidence import Span
+from ragassay.records import ToolCall
 
 from .by_place import finds
 
@@ -102,3 +110,135 @@ def steps_of(
 
 def _held(evidence: AbstractSet[Span], found: Found) -> set[Span]:
     return {piece for piece in evidence for _, place in found if finds(place, piece)}
+
+
+Key = tuple[str, str]
+
+
+class CallValues(NamedTuple):
+    """One query's values, each 0 to 1; None where there is nothing to divide by.
+
+    recall, precision: of the calls asked for, those made, and of those made, those asked for. names: recall of names
+    alone. arguments: over calls asked for, the share of the arguments of its partner that are right, under the best
+    pairing of calls of one name. order: the longest common subsequence of the two lists by the calls asked for.
+    unwanted: of the calls made, those that nobody asked for (1 - precision). writes: 1 where the calls that change
+    something are exactly those asked for, each as often, else 0.
+    ragas: ToolCallAccuracy of Ragas, which gives 0 where the names, in order, are not those asked for.
+    """
+
+    recall: float | None
+    precision: float | None
+    names: float | None
+    arguments: float | None
+    order: float | None
+    unwanted: float | None
+    writes: float
+    ragas: float
+
+
+def call_values(wanted: Sequence[ToolCall], made: Sequence[ToolCall], writing: Sequence[str] = ("*",)) -> CallValues:
+    """The values of one query. writing: names of the tools that change something, `*` and `?` as in file names."""
+    asked, done = [key(call) for call in wanted], [key(call) for call in made]
+    same = _shared(asked, done)
+    recall, precision = _share(same, len(asked)), _share(same, len(done))
+    changing, changed = (
+        Counter(one for one in calls if any(fnmatchcase(one[0], name) for name in writing)) for calls in (asked, done)
+    )
+    return CallValues(
+        recall=recall,
+        precision=precision,
+        names=_share(_shared([name for name, _ in asked], [name for name, _ in done]), len(asked)),
+        arguments=_paired(wanted, made),
+        order=_share(common_subsequence(asked, done), len(asked)),
+        unwanted=None if precision is None else 1 - precision,
+        writes=float(changing == changed),
+        ragas=ragas_accuracy(wanted, made),
+    )
+
+
+def key(call: ToolCall) -> Key:
+    """What makes two calls the same."""
+    return call.name, canonical(call.arguments)
+
+
+def canonical(value: Any) -> str:
+    """JSON with keys in order; whole numbers written as such."""
+    return json.dumps(_plain(value), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _shared(one: Iterable[object], other: Iterable[object]) -> int:
+    return (Counter(one) & Counter(other)).total()
+
+
+def _share(part: float, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def common_subsequence(one: Sequence[object], other: Sequence[object]) -> int:
+    """The length of the longest common subsequence."""
+    row = [0] * (len(other) + 1)
+    for left in one:
+        before = 0
+        for at, right in enumerate(other, 1):
+            before, row[at] = row[at], before + 1 if left == right else max(row[at], row[at - 1])
+    return row[-1]
+
+
+def _right(wanted: ToolCall, made: ToolCall) -> float:
+    """The share of the arguments asked for that are as asked; 1 where none was asked for."""
+    if not wanted.arguments:
+        return 1.0
+    there = made.arguments
+    same = sum(name in there and canonical(there[name]) == canonical(one) for name, one in wanted.arguments.items())
+    return same / len(wanted.arguments)
+
+
+def _paired(wanted: Sequence[ToolCall], made: Sequence[ToolCall]) -> float | None:
+    """Calls of one name are paired one to one so that the sum is highest (Kuhn's assignment)."""
+    from scipy.optimize import linear_sum_assignment
+
+    total = 0.0
+    for name in {call.name for call in wanted}:
+        mine, theirs = ([call for call in calls if call.name == name] for calls in (wanted, made))
+        if theirs:
+            worth = [[_right(one, other) for other in theirs] for one in mine]
+            rows, columns = linear_sum_assignment(worth, maximize=True)
+            total += sum(worth[row][column] for row, column in zip(rows, columns, strict=True))
+    return _share(total, len(wanted))
+
+
+def ragas_accuracy(wanted: Sequence[ToolCall], made: Sequence[ToolCall]) -> float:
+    """ToolCallAccuracy of Ragas 0.4.3 in strict order: over pairs by place, the mean share of arguments of equal text.
+
+    0 where the names, in order, are not those asked for; 1 where neither list has a call.
+    """
+    if [call.name for call in wanted] != [call.name for call in made]:
+        return 0.0
+    if not wanted:
+        return 1.0
+    return sum(_same_text(one.arguments, other.arguments) for one, other in zip(wanted, made, strict=True)) / len(
+        wanted
+    )
+
+
+def _same_text(wanted: Mapping[str, Any], made: Mapping[str, Any]) -> float:
+    if not wanted:
+        return float(not made)
+    return sum(name in made and str(made[name]) == str(value) for name, value in wanted.items()) / len(wanted)
+
+
+def pass_hat(successes: int, trials: int, k: int) -> float:
+    """pass^k of one task, the chance that k of its trials all succeed: C(successes, k) / C(trials, k), k <= trials.
+
+    Yao et al., "τ-bench: A Benchmark for Tool-Agent-User Interaction in Real-World Domains", 2024, section 3; theirs is
+    the mean over tasks.
+    """
+    return comb(successes, k) / comb(trials, k)

@@ -19,12 +19,10 @@ from ragassay.text import listed
 
 from ..inputs.clusters import Clusters
 from ..results import Choice, Claim, Comparison
-from ..statistics.ladder import FEWEST_SECTIONS, Ladder, holm_from_leader
+from ..statistics.ladder import FEWEST_SECTIONS, Ladder, Look, holm_from_leader
 from ..statistics.resamples import DIGITS, Resamples, rounded
-from ..statistics.spending import Look
-from .bradley_terry_fit import best_of, common_variance
-from .points import Points, points_of
-from .win_table import Decided
+from .bradley_terry import best_of, common_variance
+from .verdicts import Decided, Points, points_of
 
 MARGIN = 0.05
 """The difference of points (0 to 1) that matters where nobody says: five in a hundred games."""

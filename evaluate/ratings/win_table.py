@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from math import sqrt
-from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,7 @@ from ragassay.records import Figure, Game, Winner, for_want_of_an_answer
 
 from ..results import Figures
 from ..statistics.resamples import Resamples
-from .verdicts import SCORES, Verdict
+from .verdicts import SCORES, Decided, Verdict, Weigh
 
 
 @dataclass(frozen=True)
@@ -61,22 +60,6 @@ class Meetings:
         """Those on which anybody met."""
         return np.unique(self.query)
 
-
-class Decided(Protocol):
-    """A verdict, or a game that is told as one (`verdicts.sorted_game`)."""
-
-    @property
-    def query_id(self) -> str: ...
-    @property
-    def agent_a(self) -> str: ...
-    @property
-    def agent_b(self) -> str: ...
-    @property
-    def winner(self) -> Winner | None: ...
-
-
-Weigh = Literal["pairs", "games"]
-"""Whether each pair counts the same, or each game: the latter where nobody planned who meets whom, as in a league."""
 
 _AT_ONCE = 2_000_000
 

@@ -127,7 +127,7 @@ def order_intervals(
     are the same agree less in nearly every one, and the percentile interval leaves out the truth. So the true means are
     drawn from what the estimates say of them: on each side they scatter by a standard deviation of its own, and between
     the sides they are correlated, and all three are learned from the estimates, given these' covariance over resamples
-    (a model as that of `ratings.bradley_terry_fit.best_of`, for two sides). The interval has the middle 95% of the
+    (a model as that of `ratings.bradley_terry.best_of`, for two sides). The interval has the middle 95% of the
     draws, moved out to the expanded percentiles of the resamples where these lie farther: the model can be too sure
     that what differs little on both sides goes the same way. `benchmarks/coverage/sources.py` simulates how often it
     holds.

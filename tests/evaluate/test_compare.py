@@ -330,12 +330,12 @@ def test_the_same_inputs_give_the_same_bytes_under_any_hash_seed_and_where_other
     made.compare()
     first = made.workspace.figures.read_bytes()
     code = (
-        "import sys; from pathlib import Path; from ragassay.evaluate import basis; basis._LARGE = 0;"
-        "from ragassay.evaluate.compare import compare; from ragassay.evaluate.inputs.findings import read_findings;"
+        "import sys; from pathlib import Path; from ragassay.evaluate import compare; compare._LARGE = 0;"
+        "from ragassay.evaluate.inputs.findings import read_findings;"
         "from ragassay.experiment.settings import Experiment;"
         "from ragassay.experiment.workspace import Workspace; c, r, e = sys.argv[1:];"
         "w = Workspace(Path(c), Path(r), Experiment.model_validate_json(e));"
-        "assert basis.helpers_for(read_findings(w), w.experiment).wanted; compare(w)"
+        "assert compare.helpers_for(read_findings(w), w.experiment).wanted; compare.compare(w)"
     )
     w = made.workspace
     arguments = [str(w.corpus), str(w.results), w.experiment.model_dump_json(exclude_unset=True)]

@@ -12,8 +12,7 @@ from ragassay.evaluate.figures.values import all_measures, write_values
 from ragassay.evaluate.inputs.clusters import source_clusters
 from ragassay.evaluate.inputs.findings import Findings, Material, originals_alone, read_findings
 from ragassay.evaluate.measures.measure import compared
-from ragassay.evaluate.ratings.points import points_of
-from ragassay.evaluate.ratings.verdicts import panel_verdicts
+from ragassay.evaluate.ratings.verdicts import panel_verdicts, points_of
 from ragassay.evaluate.ratings.verdicts import verdicts as all_verdicts
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.settings import Experiment

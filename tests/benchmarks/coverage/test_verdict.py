@@ -19,7 +19,7 @@ from benchmarks.ratings.tournaments import (
     table_5,
     unequal_ties,
 )
-from ragassay.evaluate.ratings.points import points_of
+from ragassay.evaluate.ratings.verdicts import points_of
 
 NAMES = ["00", "01", "02", "03", "04", "05"]
 

@@ -14,7 +14,7 @@ from support.small_corpus import answer_everything, contents, edit, make_corpus
 from benchmarks.tables.plan_accuracy import in_sample, planned_and_recorded
 from ragassay.cli import main
 from ragassay.errors import InputError
-from ragassay.evaluate.foreseen import of_evaluators, of_judging
+from ragassay.evaluate.make_judgments import of_evaluators, of_judging
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.stage import Load
 from ragassay.experiment.workspace import Workspace

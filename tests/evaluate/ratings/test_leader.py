@@ -16,8 +16,7 @@ from support.often import often
 from ragassay.evaluate.inputs.clusters import ALONE, Clusters
 from ragassay.evaluate.judging.adaptive import adaptive_meetings
 from ragassay.evaluate.ratings.leader import choose, rank_intervals, stand
-from ragassay.evaluate.ratings.points import Points, points_of
-from ragassay.evaluate.ratings.verdicts import SCORES, Verdict
+from ragassay.evaluate.ratings.verdicts import SCORES, Points, Verdict, points_of
 from ragassay.evaluate.results import POINTS
 from ragassay.evaluate.statistics.paired_comparison import FromLeader, ValueTable, compare_table
 

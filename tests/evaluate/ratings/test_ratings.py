@@ -20,7 +20,7 @@ from support.results_folder import game
 from ragassay.cores import Helpers
 from ragassay.evaluate.from_files.rate import rate_file
 from ragassay.evaluate.ratings import elo
-from ragassay.evaluate.ratings.bradley_terry_fit import log_strengths
+from ragassay.evaluate.ratings.bradley_terry import log_strengths
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.ratings.win_table import contests
 from ragassay.evaluate.statistics.resamples import resamples

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.evaluate.ratings.bradley_terry_fit import SPREAD, best_of, common_variance
+from ragassay.evaluate.ratings.bradley_terry import SPREAD, best_of, common_variance
 
 NAMED = {
     "apart": ([0.62, 0.53, 0.46, 0.39], 0.0005),
