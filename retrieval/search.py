@@ -12,7 +12,7 @@ import pydantic
 from ragassay.errors import InputError
 from ragassay.experiment.settings import Backend
 from ragassay.files import read_records, stream_run
-from ragassay.layouts.topics import Field, TrecCollection, is_trec_collection, read_queries_file
+from ragassay.layouts.questions import Field, TrecCollection, is_trec_collection, read_queries_file
 from ragassay.records import Id, Passage, Query, Record
 from ragassay.text import plain
 

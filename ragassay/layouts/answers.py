@@ -30,8 +30,6 @@ FIELDS = frozenset(
 passages, reference_passages: the ids of the same. metadata: what else is told of the query.
 model, prompt: what the answer was made with."""
 
-_IDS_OF = {"contexts": "passages", "reference_contexts": "reference_passages"}
-
 
 @dataclass(frozen=True)
 class Column:
@@ -75,8 +73,8 @@ class Layout:
     needs: sets of columns; a file that has all of one set is of this layout. foreign_ids: whether a query's id is the
     tool's own, so that queries are told by their texts first. strict: whether a row must have an answer or an error;
     elsewhere one that has neither is a failure. whole: columns that hold a whole answer, each with its reader: what
-    it says counts where the row's own columns say nothing. several_rows: whether an answer stands in several rows;
-    a file is held against these layouts first.
+    it says counts where the row's own columns say nothing. used: columns that `read` makes an answer of together.
+    several_rows: whether an answer stands in several rows; a file is held against these layouts first.
     """
 
     name: ClassVar[str]
@@ -84,6 +82,7 @@ class Layout:
     needs: ClassVar[Sequence[frozenset[str]]] = ()
     columns: ClassVar[Columns] = MappingProxyType({})
     whole: ClassVar[Whole] = MappingProxyType({})
+    used: ClassVar[Collection[str]] = ()
     foreign_ids: ClassVar[bool] = False
     strict: ClassVar[bool] = False
     several_rows: ClassVar[bool] = False
@@ -97,7 +96,7 @@ class Layout:
         """Which of our `FIELDS` a column becomes; None where it is not used."""
         if name in self.columns:
             return self.columns[name].field
-        return "answer" if name in self.whole else None
+        return "answer" if name in self.whole or name in self.used else None
 
     def notes(self, rows: Sequence[Row]) -> Sequence[str]:
         """What whoever gave the file should know of how it is read."""
@@ -126,17 +125,12 @@ class Layout:
                 fields = told | fields
         if not self.strict and not {"answer", "error"} & fields.keys():
             fields["error"] = "no answer is given"
-        for texts, ids in _IDS_OF.items():
-            if texts in fields:
-                fields[texts] = _with_ids(fields[texts], fields.get(ids) or ())
+        for texts, ids in (("contexts", "passages"), ("reference_contexts", "reference_passages")):
+            beside, bare = fields.get(ids) or (), fields.get(texts) or ()
+            if bare and len(beside) == len(bare):  # ids that stand beside texts without one of their own
+                pairs = zip(bare, beside, strict=True)
+                fields[texts] = [one if id is None or one.get("id") else {**one, "id": str(id)} for one, id in pairs]
         return Given(row, fields, self.foreign_ids)
-
-
-def _with_ids(contexts: Sequence[Mapping[str, Any]], ids: Sequence[Any]) -> list[Mapping[str, Any]]:
-    """Texts with the ids that stand beside them, where there is one for each and they have none of their own."""
-    beside = ids if len(ids) == len(contexts) else [None] * len(contexts)
-    pairs = zip(contexts, beside, strict=True)
-    return [one if id is None or one.get("id") else {**one, "id": str(id)} for one, id in pairs]
 
 
 @cache
@@ -200,18 +194,15 @@ def turns_of(row: Row, column: str, path: Path) -> list[Given]:
             fields["metadata"] = {name: value for name, value in one.told.items() if name not in (OUR_ID, BY)}
             fields["query_id"] = one.told.get(OUR_ID)
         if one.messages:
-            wordless = {} if one.answer else {"error": "the turn has no words of an answer"}
-            fields |= {"answer": one.answer or "", **wordless}
-        calls = [message[name] for message in one.messages for name in _CALLS if isinstance(message.get(name), list)]
+            fields["answer"] = one.answer or ""
+            fields |= {} if one.answer else {"error": "the turn has no words of an answer"}
+        called = [message.get(name) for message in one.messages for name in ("tool_calls", "tools_called")]
         fields |= {"contexts": passages} if passages else {}
-        fields |= {"calls": [call for several in calls for call in calls_of(several)]} if calls else {}
+        if any(isinstance(calls, list) for calls in called):  # Ragas, DeepEval
+            fields["calls"] = [call for calls in called for call in calls_of(calls)]
         if not ours or fields["query_id"]:
             made.append(Given(row, fields))
     return made
-
-
-_CALLS = ("tool_calls", "tools_called")
-"""Where a message has them: Ragas, DeepEval."""
 
 
 def calls_of(told: Any) -> list[dict[str, Any]]:
@@ -240,20 +231,20 @@ def read_given(path: Path, layout: str | None = None) -> GivenAnswers:
         columns = [name.lower() for name in columns]
     if not columns and not table and (layout is None or layout in layouts()):
         raise InputError("holds no answer", file=path)
-    found = _fitting(columns) if layout is None else _named(layout, columns, path)
+    found = _fitting(columns) if layout is None else _named(layout)
+    has = f"has the columns {', '.join(map(plain, columns[:12])) or 'nothing'}"
     if found is None:
         titles = "; ".join(one.title for one in layouts().values() if one.title)
         remedy = f"it needs answer and qid (or query), or the columns of one of: {titles}"
-        raise InputError(
-            f"has the columns {_names(columns)}", file=path, line=1 if table else rows[0].line, remedy=remedy
-        )
+        raise InputError(has, file=path, line=1 if table else rows[0].line, remedy=remedy)
+    if layout is not None and not found.fits(columns):
+        raise InputError(has, file=path, remedy=f"as {layout} it needs {found.title}")
     given = found.read(rows, path)
     left_out = sum((Counter(one.left_out) for one in given), Counter[str]())
     answers = tuple(one for one in given if one.fields)
     if given and not answers:
         raise InputError(f"holds no question; left out: {_counted(left_out)}", file=path)
-    fields = {name: found.field_of(name) for name in columns}
-    notes = list(found.notes(rows))
+    fields, notes = {name: found.field_of(name) for name in columns}, list(found.notes(rows))
     if n := sum(row.n_unquoted for row in rows):
         said = f"an apostrophe that keeps a spreadsheet from running what follows was taken away in {n}"
         notes.append(f"{said} {'cell' if n == 1 else 'cells'}")
@@ -264,29 +255,19 @@ def _counted(left_out: Mapping[str, int]) -> str:
     return listed([f"{what} ({n:,})" for what, n in left_out.items()])
 
 
-def _names(columns: Sequence[str]) -> str:
-    return ", ".join(plain(name) for name in columns[:12]) or "nothing"
-
-
 def _fitting(columns: Iterable[str]) -> Layout | None:
     """The layout of a file with these columns: ours, or else another package's."""
     there = frozenset(columns)
-    fitting = [one for one in layouts().values() if one.fits(there)]
-    if fitting:
+    if fitting := [one for one in layouts().values() if one.fits(there)]:
         return max(fitting, key=lambda one: one.several_rows)
     return next((one for kind in plugins("layouts", Layout).values() if (one := kind()).fits(there)), None)
 
 
-def _named(name: str, columns: Sequence[str], path: Path) -> Layout:
-    """The layout of this name. Raises InputError where there is none, or the file lacks all that it needs."""
-    found = layouts().get(name)
-    if found is None:
-        theirs = plugin("layouts", name, Layout)
-        if theirs is None:
-            names = [*layouts(), *names_of("layouts")]
-            problem = f"'{plain(name)}' is no layout"
-            raise InputError(problem, remedy=f"{did_you_mean(name, names)}there are {listed(names)}")
-        found = theirs()
-    if not found.fits(frozenset(columns)):
-        raise InputError(f"has the columns {_names(columns)}", file=path, remedy=f"as {name} it needs {found.title}")
-    return found
+def _named(name: str) -> Layout:
+    """Ours of this name, or another package's. Raises InputError where there is none."""
+    if name in layouts():
+        return layouts()[name]
+    if (theirs := plugin("layouts", name, Layout)) is not None:
+        return theirs()
+    names = [*layouts(), *names_of("layouts")]
+    raise InputError(f"'{plain(name)}' is no layout", remedy=f"{did_you_mean(name, names)}there are {listed(names)}")

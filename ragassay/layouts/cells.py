@@ -8,7 +8,8 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import date
 from operator import ne
 from pathlib import Path
@@ -65,13 +66,17 @@ def read_rows(path: Path, remedy: str | None = None) -> Iterator[Row]:
     suffix = path.suffix.lower()
     if suffix in TABLES:
         yield from table_rows(path)
-    elif suffix == LOG or (suffix == ".json" and read_text(path).lstrip()[:1] == "[") or _is_object_of_list(path):
-        for number, value in enumerate(_list_of(path), 1):
+        return
+    whole = inspect_log(path) if suffix == LOG else _whole(path) if suffix == ".json" else None
+    if (rows := _rows_of(whole)) is not None:
+        for number, value in enumerate(rows, 1):
             if not isinstance(value, dict):
                 raise InputError(f"item {number} is not a JSON object", file=path, remedy=remedy)
             yield Row(number, None, value)
+    elif isinstance(whole, dict):
+        yield Row(1, 1, whole)
     else:
-        for number, (line, value) in enumerate(_objects(path), 1):
+        for number, (line, value) in enumerate(read_objects(path), 1):
             yield Row(number, line, value)
 
 
@@ -80,27 +85,13 @@ def header_of(path: Path) -> list[str]:
     return next((cells for _, cells in _cells(path)), [])
 
 
-def _objects(path: Path) -> Iterator[tuple[int | None, dict[str, Any]]]:
-    """JSON Lines, or the one object of a `.json` file that stands over several lines."""
-    if path.suffix.lower() == ".json" and isinstance(value := _whole(path), dict):
-        yield 1, value
-    else:
-        yield from read_objects(path)
-
-
 def _whole(path: Path) -> Any:
+    """The list or the one object of a `.json` file, None of JSON Lines. Raises InputError for a broken list."""
+    text = read_text(path)
     try:
-        return json.loads(read_text(path))
+        return json.loads(text)
     except (ValueError, RecursionError):
-        return None
-
-
-def _is_object_of_list(path: Path) -> bool:
-    """Whether it is one JSON object over several lines, as DeepEval and others write data sets."""
-    if path.suffix.lower() != ".json":
-        return False
-    value = _whole(path)
-    return isinstance(value, dict) and (_rows_of_run(value) is not None or list_field(value) is not None)
+        return read_json(path) if text.lstrip()[:1] == "[" else None
 
 
 def list_field(value: Mapping[str, Any]) -> str | None:
@@ -111,17 +102,12 @@ def list_field(value: Mapping[str, Any]) -> str | None:
     return name or (only if isinstance(rows, list) and any(isinstance(row, dict) for row in rows) else None)
 
 
-def _list_of(path: Path) -> Sequence[Any]:
-    value = inspect_log(path) if path.suffix.lower() == LOG else read_json(path)
-    if isinstance(value, dict) and (found := _rows_of_run(value)) is not None:
-        return found
-    if isinstance(value, dict) and (name := list_field(value)):
-        value = value[name]
-    return value if isinstance(value, list) else []
-
-
-def _rows_of_run(value: Mapping[str, Any]) -> list[Any] | None:
-    """The rows of a run of DeepEval (its conversations, too), promptfoo, or Inspect, with task and model in each."""
+def _rows_of(value: Any) -> list[Any] | None:
+    """Those of a list, of a data set (`list_field`), or of a run of DeepEval (its conversations, too), promptfoo, or
+    Inspect, with task and model in each; None of one row.
+    """
+    if not isinstance(value, dict):
+        return value if isinstance(value, list) else None
     results, eval, samples = value.get("results"), value.get("eval"), value.get("samples")
     if isinstance(value.get("testCases"), list):
         return [*value["testCases"], *(value.get("conversationalTestCases") or ())]
@@ -130,7 +116,28 @@ def _rows_of_run(value: Mapping[str, Any]) -> list[Any] | None:
     if isinstance(eval, dict) and (isinstance(samples, list) or "plan" in value):
         told = {name: eval.get(name) for name in ("task", "model")}
         return [{**one, "eval": told} if isinstance(one, dict) else one for one in samples or ()]
-    return None
+    name = list_field(value)
+    return value[name] if name else None
+
+
+@contextmanager
+def _opening(path: Path, what: str, too_large: str, remedy: str | None = None) -> Iterator[None]:
+    """An archive that unpacks to too much, or that a library cannot read, is an InputError, whatever its parsers raise.
+
+    too_large, remedy: what to do about the one and the other.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            unpacked = sum(one.file_size for one in archive.infolist())
+        if unpacked > _MOST_UNPACKED_BYTES:
+            raise InputError(f"unpacks to {unpacked / 1e6:,.0f} MB", file=path, remedy=too_large)
+        yield
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror or error})", file=path) from None
+    except InputError:
+        raise
+    except Exception as error:  # noqa: BLE001
+        raise InputError(f"is no {what} ({type(error).__name__})", file=path, remedy=remedy) from None
 
 
 def inspect_log(path: Path) -> Any:
@@ -139,18 +146,8 @@ def inspect_log(path: Path) -> Any:
         from inspect_ai.log import read_eval_log
     except ImportError:
         raise MissingExtra("a log of Inspect (.eval)", "inspect") from None
-    try:
-        with zipfile.ZipFile(path) as archive:
-            unpacked = sum(one.file_size for one in archive.infolist())
-        if unpacked > _MOST_UNPACKED_BYTES:
-            raise InputError(f"unpacks to {unpacked / 1e6:,.0f} MB", file=path, remedy="divide it")
+    with _opening(path, "log of Inspect", "divide it"):
         return read_eval_log(str(path)).model_dump(mode="json")
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror or error})", file=path) from None
-    except InputError:
-        raise
-    except Exception as error:  # noqa: BLE001 - what its parsers raise
-        raise InputError(f"is no log of Inspect ({type(error).__name__})", file=path) from None
 
 
 def table_rows(path: Path) -> Iterator[Row]:
@@ -196,11 +193,9 @@ def _written(path: Path) -> Iterator[tuple[int, list[str]]]:
     first = _QUOTED.sub("", text[:_LONGEST_HEADER]).lstrip().split("\n", 1)[0]
     semicolons = ";" in first and "," not in first
     delimiter = "\t" if path.suffix.lower() in {".tsv", ".tab"} else ";" if semicolons else ","
-    lines = io.StringIO(text, newline="")
-    told = _SEPARATOR.match(text)
-    before = 1 if told else 0
-    if told:
-        delimiter = told[1]
+    lines, before = io.StringIO(text, newline=""), 0
+    if told := _SEPARATOR.match(text):
+        delimiter, before = told[1], 1
         lines.readline()
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
@@ -224,11 +219,7 @@ def _sheet(path: Path) -> Iterator[tuple[int, list[str]]]:
     except ImportError:
         raise MissingExtra("a workbook (.xlsx)", "excel") from None
     remedy = "save it as .xlsx without a password, or as .csv in UTF-8"
-    try:
-        with zipfile.ZipFile(path) as archive:
-            unpacked = sum(one.file_size for one in archive.infolist())
-        if unpacked > _MOST_UNPACKED_BYTES:
-            raise InputError(f"unpacks to {unpacked / 1e6:,.0f} MB", file=path, remedy="divide it, or save it as .csv")
+    with _opening(path, "workbook", "divide it, or save it as .csv", remedy):
         books = [load_workbook(path, read_only=True, data_only=results) for results in (True, False)]
         for book in books:
             book.worksheets[0].reset_dimensions()  # what a file says of its size cuts cells off where it is wrong
@@ -237,30 +228,19 @@ def _sheet(path: Path) -> Iterator[tuple[int, list[str]]]:
             if any(value is None and cell is not None for value, cell in zip(row, written, strict=True)):
                 remedy = "open it in a spreadsheet program and save it, or as .csv"
                 raise InputError("has a formula without its result", file=path, line=len(rows) + 1, remedy=remedy)
-            rows.append(_filled(row))
-            left -= len(rows[-1])
+            cells = list(map(_cell, row))
+            while cells and not cells[-1].strip():
+                cells.pop()
+            rows.append(cells)
+            left -= len(cells)
             if left < 0:
                 problem = f"has more than {_MOST_CELLS:,} cells"
                 raise InputError(problem, file=path, remedy="take out what stands far off, or save it as .csv")
         for book in books:
             book.close()
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror or error})", file=path) from None
-    except InputError:
-        raise
-    except Exception as error:  # noqa: BLE001 - openpyxl lets through what its parsers raise
-        raise InputError(f"is no workbook ({type(error).__name__})", file=path, remedy=remedy) from None
     width = next(filter(None, map(len, rows)), 0)
     for number, row in enumerate(rows, 1):
         yield number, row + [""] * (width - len(row))
-
-
-def _filled(row: Iterable[object]) -> list[str]:
-    """The cells of a row up to the last that is not blank."""
-    cells = [_cell(value) for value in row]
-    while cells and not cells[-1].strip():
-        cells.pop()
-    return cells
 
 
 def _cell(value: object) -> str:
@@ -296,25 +276,23 @@ _PARTS = re.compile(r"""('(?:\\.|[^'\\])*+(?:'|\\?\Z)|"(?:\\.|[^"\\])*+(?:"|\\?\
 """A text or the end of an object in Python's words, and the white space that NumPy has between it and the next."""
 
 
-def _python(cell: str) -> Any:
-    """What Python or NumPy wrote; two texts side by side are two, where Python reads one."""
-    return ast.literal_eval(_PARTS.sub(lambda found: f"{found[1]}," if found[2] else found[1], cell))
-
-
 def as_list(value: Any) -> Sequence[Any]:
     """A list as it is, or as a cell of a table has it: JSON, or as Python or NumPy (no commas) writes it; anything else
     by itself.
     """
     if not isinstance(value, str):
         return value if isinstance(value, list) else [] if value is None else [value]
-    if value.lstrip().startswith("["):
-        for read in (json.loads, _python):
-            try:
-                found = read(value.strip())
-            except (ValueError, SyntaxError, MemoryError, RecursionError):
-                continue
-            if isinstance(found, list):
-                return found
+
+    def python(cell: str) -> Any:  # two texts side by side are two, where Python reads one
+        return ast.literal_eval(_PARTS.sub(lambda found: f"{found[1]}," if found[2] else found[1], cell))
+
+    for read in (json.loads, python) if value.lstrip().startswith("[") else ():
+        try:
+            found = read(value.strip())
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+        if isinstance(found, list):
+            return found
     return [value] if value else []
 
 
@@ -384,8 +362,7 @@ def exchanges(messages: Any) -> list[Exchange]:
     history, found = list[Turn](), list[Exchange]()
     for message in messages:
         role, words = _role(message), _said(message, 0) or ""
-        metadata, blank = message.get("metadata"), not words.strip()
-        told = metadata if isinstance(metadata, Mapping) else {}
+        told, blank = as_object(message.get("metadata")), not words.strip()
         if role == "user" and not blank:
             found.append(Exchange(Asked(words, tuple(history)) if history else words, None, (), told))
         elif found and role != "user" and BY not in told:
@@ -420,6 +397,11 @@ def unpacked(value: Any) -> Any:
     return value
 
 
+def as_object(value: Any) -> Mapping[str, Any]:
+    """An object as it is, an empty one for anything else."""
+    return value if isinstance(value, Mapping) else {}
+
+
 def first_of(value: Mapping[str, Any], names: Sequence[str]) -> Any:
     """The first of the fields that holds something; None where none does."""
     return next((value[name] for name in names if value.get(name) not in (None, "")), None)
@@ -432,12 +414,10 @@ def _context(value: Any) -> Context:
         raise ValueError("is not a list of passages, each a text or an object with its content")
     inner = value.get("document")
     given: Mapping[str, Any] = inner if isinstance(inner, Mapping) else value
-    body, metadata = first_of(given, TEXT), unpacked(given.get("metadata"))
+    body, known, id = first_of(given, TEXT), as_object(unpacked(given.get("metadata"))), first_of(given, _ID)
     if not isinstance(body, str):
         raise ValueError("has a passage without its text (content)")
-    known = metadata if isinstance(metadata, Mapping) else {}
-    id, doc = first_of(given, _ID), first_of(given, _DOC) or first_of(known, _DOC)
-    told = {"id": id if id is not None else first_of(known, _ID), "doc": doc}
+    told = {"id": first_of(known, _ID) if id is None else id, "doc": first_of(given, _DOC) or first_of(known, _DOC)}
     return {"text": body} | {name: text(one) for name, one in told.items() if one is not None}
 
 

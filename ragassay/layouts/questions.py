@@ -1,23 +1,25 @@
-"""Questions in anybody's file: one a line, a table (CSV, TSV, XLSX), JSON or JSON Lines, under whatever headings.
+"""Questions and corpora as people have them: a table (CSV, TSV, XLSX), JSON or JSON Lines under whatever headings;
+BEIR's JSON Lines, lines of id and text, TREC's topics and documents.
 
-What its columns are is told by `[questions] columns`, or guessed from their headings and said in a sentence.
+What a table's columns are is told by `[questions] columns`, or guessed from their headings and said in a sentence.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from html import unescape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import ValidationError
 
 from ..errors import InputError
 from ..experiment.tables import Column
-from ..files import check_record, digest_bytes, first_problem, json_line
-from ..records import Query
-from ..text import did_you_mean, listed, one_line, plain
+from ..files import check_record, digest_bytes, first_problem, json_line, read_records, read_text
+from ..records import Passage, Query
+from ..text import csv_text, did_you_mean, listed, one_line, plain
 from .cells import TABLES, Row, header_of, read_rows, text
 
 NAME = "questions"
@@ -94,11 +96,18 @@ def read_questions(path: Path, columns: Mapping[Column, str]) -> Questions:
     guessed = taken.keys() & {"answer", "role"} - columns.keys()
     no_text = {what for what in guessed if not all(_is_text(row.fields.get(taken[what])) for row in rows)}
     taken = {what: name for what, name in taken.items() if what not in no_text and (what != "id" or ids is not None)}
-    texts = [_text(row, taken["question"], path) for row in rows]
+    texts, made, seen = list[str](), list[str](), Counter[str]()
+    for row in rows:
+        if not (asked := _text(row, taken["question"], path)):
+            problem = f"{row.place}{_shown(taken['question'])}: there is no question"
+            raise InputError(problem, file=path, line=row.line, remedy="write it, or take the row out")
+        seen[asked] += 1
+        texts.append(asked)
+        made.append(made_id(asked) + (f"-{seen[asked]}" if seen[asked] > 1 else ""))
     others = [name for name in headings if name not in taken.values()]
     queries = [
         checked({"_id": id, "text": asked, "metadata": _metadata(row, taken, others, path)}, path, row.line, row.place)
-        for row, asked, id in zip(rows, texts, ids or _made_ids(texts), strict=True)
+        for row, asked, id in zip(rows, texts, ids or made, strict=True)
     ]
     return Questions(tuple(queries), _told(path, len(queries), taken, others))
 
@@ -130,16 +139,6 @@ def checked(value: Mapping[str, Any], path: Path, line: int | None, place: str =
 def made_id(asked: str) -> str:
     """The id of a question that has none."""
     return f"q-{digest_bytes(asked.encode('utf-8', 'surrogatepass'))[:10]}"
-
-
-def _made_ids(texts: Sequence[str]) -> list[str]:
-    """One for each, those of a text that stood before with -2, -3, … behind."""
-    seen: Counter[str] = Counter()
-    ids = []
-    for asked in texts:
-        seen[asked] += 1
-        ids.append(made_id(asked) + (f"-{seen[asked]}" if seen[asked] > 1 else ""))
-    return ids
 
 
 def _is_text(value: object) -> bool:
@@ -203,15 +202,12 @@ def _plainly(heading: str) -> str:
 
 
 def _text(row: Row, heading: str, path: Path) -> str:
+    """What the column holds, without white space around it; '' where there is nothing."""
     value = row.fields.get(heading)
     try:
-        asked = text(value).strip() if value is not None else ""
+        return text(value).strip() if value is not None else ""
     except ValueError:
         raise InputError(f"{row.place}{_shown(heading)}: is not a text", file=path, line=row.line) from None
-    if not asked:
-        remedy = "write it, or take the row out"
-        raise InputError(f"{row.place}{_shown(heading)}: there is no question", file=path, line=row.line, remedy=remedy)
-    return asked
 
 
 def _ids(rows: Sequence[Row], heading: str | None, told: bool, path: Path) -> list[str] | None:
@@ -242,15 +238,9 @@ def _metadata(row: Row, taken: Mapping[Column, str], others: Sequence[str], path
     if nested or (given and not isinstance(given, str)):
         remedy = 'name the file queries.jsonl, one {"_id": …, "text": …, "metadata": {"evidence": […]}} a line'
         raise InputError(f"{row.place}evidence is read from queries.jsonl", file=path, line=row.line, remedy=remedy)
-    metadata = {}
-    fields: Sequence[tuple[Column, str]] = (("answer", "expected_response"), ("role", "role"))
-    for what, name in fields:
-        if what in taken and (value := row.fields.get(taken[what])) not in (None, ""):
-            try:
-                metadata[name] = text(value).strip()
-            except ValueError:
-                problem = f"{row.place}{_shown(taken[what])}: is not a text"
-                raise InputError(problem, file=path, line=row.line) from None
+    fields: Mapping[Column, str] = {"answer": "expected_response", "role": "role"}
+    metadata: dict[str, Any] = {name: _text(row, taken[what], path) for what, name in fields.items() if what in taken}
+    metadata = {name: value for name, value in metadata.items() if value}
     for name in others:
         value = row.fields.get(name)
         if name == "metadata" and isinstance(value, dict):
@@ -268,3 +258,147 @@ def _told(path: Path, n: int, taken: Mapping[Column, str], others: Sequence[str]
     said += [f"ids from '{_shown(taken['id'])}'"] if "id" in taken else ["ids made from the texts"]
     along = f"; carried along: {_named(others)}" if any(others) else ""
     return f"{one_line(path.name)}: {', '.join(said)}{along}"
+
+
+Field = Literal["title", "desc", "narr"]
+"""Of a TREC topic: the few words, the sentence, and what is relevant."""
+
+_QUERIES = (
+    "queries are JSON Lines with _id and text (BEIR), lines of id, tab and text, or TREC topics "
+    "(<top> <num> <title> <desc> <narr>)"
+)
+_HEADERS = {
+    *(("id", "text"), ("_id", "text"), ("qid", "query"), ("qid", "text")),
+    *(("query_id", "query"), ("query_id", "text")),
+}
+_TOPIC = re.compile(r"<top\b[^>]*>(.*?)(</top\s*>|(?=<top\b)|\Z)", re.S | re.I)
+_TAG = re.compile(r"</?([a-z][\w-]*)\b[^>]*>", re.I)
+_LABELS = {"num": "number", "title": "topic", "desc": "description", "narr": "narrative"}
+_NAMES = {"question": "title", "query": "title", "description": "desc", "narrative": "narr", "number": "num"}
+
+
+def read_queries_file(path: Path, fields: Sequence[Field] = ("title",)) -> list[Query]:
+    """The queries of `path`, whose layout is told by how it begins: `{` JSON Lines, `<` topics, else a table.
+
+    fields: of a topic, what makes its text, joined by a space; a topic that lacks one of them has the others. Topic
+    numbers lose leading zeros, as in TREC's qrels; a table's texts the apostrophe before what a spreadsheet might run
+    (`text.csv_text`). A pipe is JSON Lines. Raises InputError with the line.
+    """
+    if not path.is_file():
+        return read_records(path, Query)
+    text = read_text(path)
+    begin = text.lstrip()[:1]
+    if begin == "<":
+        return list(_topics(path, text, fields))
+    return read_records(path, Query) if begin in {"{", "[", ""} else list(_table(path, text))
+
+
+def _table(path: Path, text: str) -> Iterator[Query]:
+    for number, line in enumerate(text.split("\n"), 1):
+        cells = [cell.strip() for cell in line.rstrip("\r").split("\t")]
+        if cells == [""] or (number == 1 and tuple(cell.lower() for cell in cells) in _HEADERS):
+            continue
+        if len(cells) != 2 or not all(cells):
+            problem = f"has {len(cells)} columns, a query has its id and its text"
+            raise InputError(problem, file=path, line=number, remedy=_QUERIES)
+        yield Query(id=cells[0], text=csv_text(cells[1]))
+
+
+def _topics(path: Path, text: str, fields: Sequence[Field]) -> Iterator[Query]:
+    found = False
+    for topic in _TOPIC.finditer(text):
+        found = True
+        line = text.count("\n", 0, topic.start()) + 1
+        parts = _parts(topic[1])
+        if not (number := parts.get("num", "")) or len(number.split()) != 1:
+            raise InputError("a topic without its number (<num>)", file=path, line=line, remedy=_QUERIES)
+        told = [parts[field] for field in fields if parts.get(field)]
+        if not told:
+            problem = f"topic {plain(number)} has no {' and no '.join(f'<{field}>' for field in fields)}"
+            there = ", ".join(name for name in parts if name != "num") or "nothing"
+            raise InputError(problem, file=path, line=line, remedy=f"it has {plain(there)}: name it with --topic-field")
+        yield Query(id=number.lstrip("0") or "0" if number.isdecimal() else number, text=" ".join(told))
+    if not found:
+        raise InputError("has no <top>", file=path, line=1, remedy=_QUERIES)
+
+
+def _parts(topic: str) -> dict[str, str]:
+    """Tag to text, without the word that repeats the tag ("Number:") and with white space as single spaces."""
+    parts: dict[str, str] = {}
+    tags = list(_TAG.finditer(topic))
+    for tag, following in zip(tags, [*tags[1:], None], strict=True):
+        name = _NAMES.get(tag[1].lower(), tag[1].lower())
+        if tag[0].startswith("</") or name in parts:
+            continue
+        words = " ".join(unescape(topic[tag.end() : following.start() if following else None]).split())
+        parts[name] = re.sub(rf"^{_LABELS.get(name, name)}:\s*", "", words, flags=re.I)
+    return parts
+
+
+_CORPORA = "a corpus is JSON Lines with _id and text (BEIR), or a TREC collection (<DOC> <DOCNO> … </DOC>)"
+_TITLES = ("title", "headline", "head", "hl", "ttl", "ti")
+_START, _END = re.compile(rb"<doc\s*>", re.I), re.compile(rb"</doc\s*>", re.I)
+_MARKUP = re.compile(r"<[/!]?[a-zA-Z][^<>]*>|<!--.*?-->", re.S)
+
+
+class TrecCollection:
+    """The documents of a file as passages, one at a time; each iteration reads the file anew.
+
+    The title is what stands in TITLE, HEADLINE, HEAD, HL, TTL or TI; the text everything else but DOCNO, DOCID and
+    DOCHDR. A document that is not UTF-8 is read as ISO 8859-1, in which old collections are. Iterating raises
+    InputError with the line of a document without its DOCNO or its end, and of what stands between documents.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __iter__(self) -> Iterator[Passage]:
+        for line, document in self._documents():
+            try:
+                text = document.decode("utf-8")
+            except UnicodeDecodeError:
+                text = document.decode("iso-8859-1")
+            identifier = _words(" ".join(_inside(text, "docno")[:1]))
+            if not identifier:
+                raise InputError("a document without its <DOCNO>", file=self.path, line=line, remedy=_CORPORA)
+            titles = [words for name in _TITLES for part in _inside(text, name) if (words := _words(part))]
+            for name in ("docno", "docid", "dochdr", *_TITLES):
+                text = re.sub(rf"<{name}\b[^>]*>.*?</{name}\s*>", " ", text, flags=re.S | re.I)
+            yield Passage(id=identifier, title=" ".join(titles), text=_words(text))
+
+    def _documents(self) -> Iterator[tuple[int, bytes]]:
+        """(line it begins in, what stands between its tags)."""
+        begun, held = 0, bytearray()
+        with self.path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                rest = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+                while rest:
+                    if not begun:
+                        start = _START.search(rest)
+                        if (rest[: start.start()] if start else rest).strip():
+                            raise InputError("stands outside <DOC>", file=self.path, line=number, remedy=_CORPORA)
+                        begun, rest = (number, rest[start.end() :]) if start else (0, b"")
+                    elif end := _END.search(rest):
+                        yield begun, bytes(held + rest[: end.start()])
+                        begun, held, rest = 0, bytearray(), rest[end.end() :]
+                    else:
+                        held += rest
+                        rest = b""
+        if begun:
+            raise InputError("a document without </DOC>", file=self.path, line=begun, remedy=_CORPORA)
+
+
+def _inside(document: str, name: str) -> list[str]:
+    return re.findall(rf"<{name}\b[^>]*>(.*?)</{name}\s*>", document, re.S | re.I)
+
+
+def _words(marked: str) -> str:
+    return " ".join(unescape(_MARKUP.sub(" ", marked)).split())
+
+
+def is_trec_collection(path: Path) -> bool:
+    """Whether the file begins with a tag."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        return stream.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, compress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,6 +17,7 @@ from .cells import (
     PROMPTFOO,
     Row,
     as_list,
+    as_object,
     asked,
     contexts,
     exchanges,
@@ -44,12 +46,11 @@ class Promptfoo(Layout):
 
     name = "promptfoo"
     title = "promptfoo's: vars, and of results provider, response"
-
-    def fits(self, there: Iterable[str]) -> bool:
-        return "vars" in set(there)
-
-    def field_of(self, name: str) -> str | None:
-        return "answer" if name in _PROMPTFOO else None
+    needs = (frozenset(("vars",)),)
+    used = (
+        *("vars", "response", "provider", "prompt", "promptId", "promptIdx", "error", "latencyMs", "tokenUsage"),
+        *("cost", "metadata", "testCase", "testIdx", "id", "success", "failureReason", "description"),
+    )
 
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """An answer for each result, or a query for each test. Raises InputError with the line."""
@@ -57,64 +58,43 @@ class Promptfoo(Layout):
         return runs_apart(_read(row, _promptfoo, path, prompts) for row in rows)
 
 
-_PROMPTFOO = frozenset(
-    (
-        *("vars", "response", "provider", "prompt", "promptId", "promptIdx", "error", "latencyMs", "tokenUsage"),
-        *("cost", "metadata", "testCase", "testIdx", "id", "success", "failureReason", "description"),
-    )
-)
-
-
 def _promptfoo(row: Mapping[str, Any], prompts: dict[str, list[Any]]) -> dict[str, Any]:
-    given = _object(row.get("vars"))
-    told = dict(_object(at(row, "testCase", "metadata") if "response" in row else row.get("metadata")))
-    fields = {"query_id": told.pop(OUR_ID, None), **_of_vars(given)}
+    """prompts: of each provider's label or id those that came before: from the second on its number is behind it."""
+    given = as_object(row.get("vars"))
+    told = dict(as_object(at(row, "testCase", "metadata") if "response" in row else row.get("metadata")))
+    names = [name for name in given if name not in _CONTEXTS]
+    question = heading_of("question", names) or (names[0] if len(names) == 1 else None)
+    if question is None:
+        there = ", ".join(map(plain, given)) or "nothing"
+        raise ValueError(f"has the variables {there}, none of which is called question")
+    expected = heading_of("answer", [name for name in names if name != question])
+    fields = {"query_id": told.pop(OUR_ID, None), "query": _as_text(given[question])}
+    fields["expected_response"] = given[expected] if expected else None
     answered = bool({"response", "error", "provider"} & row.keys())
     if told and (fields["query_id"] or not answered):
         fields["metadata"] = told
     if not answered:
         return fields
-    response, provider = _object(row.get("response")), row.get("provider")
-    fields["agent"] = _agent(
-        provider if isinstance(provider, str) else _object(provider), row.get("promptIdx"), prompts
-    )
-    metadata = {**_object(row.get("metadata")), **_object(response.get("metadata"))}
+    response, provider, prompt = as_object(row.get("response")), row.get("provider"), row.get("promptIdx")
+    if not isinstance(provider, str):
+        provider = str(at(provider, "label") or at(provider, "id") or "promptfoo")
+    known = prompts.setdefault(provider, [])
+    known += [] if prompt in known else [prompt]
+    place = known.index(prompt) + 1
+    fields["agent"] = provider if place == 1 else f"{provider}-prompt-{place}"
+    metadata = {**as_object(row.get("metadata")), **as_object(response.get("metadata"))}
     if (found := first_of(metadata, _CONTEXTS) or first_of(given, _CONTEXTS)) is not None:
         fields["contexts"] = contexts(found)
     if response.get("output") in (None, ""):
         fields["error"] = str(response.get("error") or row.get("error") or "no answer is given")
     else:
         fields["answer"] = _as_text(response["output"])
-    usage = _object(response.get("tokenUsage"))
-    used = {
-        "input_tokens": usage.get("prompt"),
-        "output_tokens": usage.get("completion"),
-        "cost_usd": response.get("cost"),
-    }
+    tokens = as_object(response.get("tokenUsage"))
+    used = {"input_tokens": tokens.get("prompt"), "output_tokens": tokens.get("completion")}
+    used["cost_usd"] = response.get("cost")
     fields["usage"] = {name: value for name, value in used.items() if isinstance(value, int | float)} or None
     fields["latency_s"] = None if row.get("latencyMs") is None else number(row["latencyMs"]) / 1000
     return fields
-
-
-def _of_vars(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Question and expected answer. Raises ValueError where no variable is known for a question."""
-    names = [name for name in given if name not in _CONTEXTS]
-    question = heading_of("question", names) or (names[0] if len(names) == 1 else None)
-    if question is None:
-        raise ValueError(
-            f"has the variables {', '.join(map(plain, given)) or 'nothing'}, none of which is called question"
-        )
-    expected = heading_of("answer", [name for name in names if name != question])
-    return {"query": _as_text(given[question]), "expected_response": given[expected] if expected else None}
-
-
-def _agent(provider: Any, prompt: Any, prompts: dict[str, list[Any]]) -> str:
-    """The provider's label or id, with the number of the prompt behind it from its second on."""
-    name = provider if isinstance(provider, str) else str(provider.get("label") or provider.get("id") or "promptfoo")
-    known = prompts.setdefault(name, [])
-    known += [] if prompt in known else [prompt]
-    place = known.index(prompt) + 1
-    return name if place == 1 else f"{name}-prompt-{place}"
 
 
 class PromptfooTable(Layout):
@@ -158,43 +138,34 @@ class Inspect(Layout):
 
     name = "inspect"
     title = "Inspect's: id, input, target, and of logs output, epoch, metadata"
-
-    def fits(self, there: Iterable[str]) -> bool:
-        known = set(there)
-        return {"input", "target"} <= known or {"input", "id", "epoch", "output"} <= known
-
-    def field_of(self, name: str) -> str | None:
-        return "answer" if name in _INSPECT else None
+    needs = (frozenset(("input", "target")), frozenset(("input", "id", "epoch", "output")))
+    used = ("id", "epoch", "input", "target", "output", "metadata", "error", "working_time", "eval")
 
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """An answer for each sample, or a query where there is no output. Raises InputError with the line."""
         return [_read(row, _inspect, path) for row in rows]
 
 
-_INSPECT = frozenset(("id", "epoch", "input", "target", "output", "metadata", "error", "working_time", "eval"))
 _TARGETS = "targets of a sample besides its first"
 
 
 def _inspect(row: Mapping[str, Any]) -> dict[str, Any]:
-    question, targets = row.get("input"), row.get("target")
-    told = dict(_object(unpacked(row.get("metadata"))))
+    question, targets, told = row.get("input"), row.get("target"), dict(as_object(unpacked(row.get("metadata"))))
     targets = [one for one in (targets if isinstance(targets, list) else [targets]) if one not in (None, "")]
-    fields: dict[str, Any] = {"query_id": told.pop(OUR_ID, None) or row.get("id"), "query": _as_text(question)}
-    if isinstance(question, list):
-        fields["query"] = asked(question)
+    id = told.pop(OUR_ID, None) or row.get("id")
+    fields: dict[str, Any] = {"query_id": None if id in (None, "") else str(id)}
+    fields["query"] = asked(question) if isinstance(question, list) else _as_text(question)
     fields |= {"expected_response": targets[0] if targets else None, _TARGETS: max(len(targets) - 1, 0)}
-    fields["query_id"] = None if fields["query_id"] in (None, "") else str(fields["query_id"])
     if "epoch" in row and (found := first_of(told, _CONTEXTS)) is not None:
         fields["contexts"] = contexts(found)
         told = {name: value for name, value in told.items() if name not in _CONTEXTS}
     fields["metadata"] = told or None
     if "epoch" not in row:
         return fields
-    header, usage, epoch = _object(row.get("eval")), _object(at(row, "output", "usage")), row["epoch"]
-    name = "-".join(str(header[one]) for one in ("task", "model") if header.get(one))
-    fields["agent"] = (
-        "-".join([*([name] if name else []), *([f"run-{epoch}"] if epoch not in (1, "1") else [])]) or None
-    )
+    header, usage, epoch = as_object(row.get("eval")), as_object(at(row, "output", "usage")), row["epoch"]
+    names = [str(header[one]) for one in ("task", "model") if header.get(one)]
+    names += [f"run-{epoch}"] if epoch not in (1, "1") else []
+    fields["agent"] = "-".join(names) or None
     answer, error = at(row, "output", "completion"), at(row, "error", "message")
     fields |= {"answer": answer} if answer and not error else {"error": str(error or "no answer is given")}
     fields["usage"] = {name: usage[name] for name in ("input_tokens", "output_tokens") if name in usage} or None
@@ -209,6 +180,7 @@ class TruLens(Layout):
 
     name = "trulens"
     title = "TruLens's: record_id, app_name, app_version, input, output"
+    needs = (frozenset(("record_id", "app_name", "input", "output")),)
     columns: ClassVar[Columns] = {
         "input": Column("query", said),
         "output": Column("answer", lambda value: _as_text(value)),
@@ -216,7 +188,6 @@ class TruLens(Layout):
         "app_name": Column("agent", text),
         "app_version": Column("agent", text),
     }
-    needs = (frozenset(("record_id", "app_name", "input", "output")),)
 
     def notes(self, rows: Sequence[Row]) -> Sequence[str]:
         """That there are no passages."""
@@ -226,10 +197,8 @@ class TruLens(Layout):
         """An answer for each record. Raises InputError with the line."""
         made = []
         for row in rows:
-            names = [str(row.fields[name]) for name in ("app_name", "app_version") if row.fields.get(name)]
-            given = self._given(
-                row._replace(fields={**row.fields, "app_name": "-".join(names), "app_version": ""}), path
-            )
+            agent = "-".join(str(row.fields[name]) for name in ("app_name", "app_version") if row.fields.get(name))
+            given = self._given(row._replace(fields={**row.fields, "app_name": agent, "app_version": ""}), path)
             fields = {name: value for name, value in given.fields.items() if name != "answer" or value}
             if row.fields.get("cost_currency") == "USD" and (cost := number(row.fields.get("total_cost") or 0)):
                 fields["usage"] = {"cost_usd": cost}
@@ -249,11 +218,8 @@ class Conversations(Layout):
 
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """A query for each turn of a person's. Raises InputError with the row that has none."""
-        return [
-            one
-            for row in rows
-            for one in (turns_of(row, "turns", path) if row.fields.get("turns") else DeepEval().read([row], path))
-        ]
+        of_rows = (turns_of(r, "turns", path) if r.fields.get("turns") else DeepEval().read([r], path) for r in rows)
+        return list(chain.from_iterable(of_rows))
 
     def field_of(self, name: str) -> str | None:
         """The turns, and what a test case beside a conversation has."""
@@ -274,23 +240,21 @@ class MtRag(Layout):
         *(frozenset(("task_id", "input", beside)) for beside in ("targets", "predictions")),
         frozenset(("query_id", "messages", "relevant")),
     )
+    used = (
+        *("task_id", "query_id", "_id", "conversation_id", "turn", "input", "messages", "targets", "reference"),
+        *("contexts", "relevant", "answerability", "multi_turn", "question_type"),
+    )
     several_rows = True
 
     def field_of(self, name: str) -> str | None:
         """None of what is told of collections and annotators."""
-        return "answer" if name == "predictions" else "metadata" if _plainly(name) in _MTRAG else None
+        return "answer" if name == "predictions" else "metadata" if _plainly(name) in self.used else None
 
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """A query for each task. Raises InputError with the line of one that is none."""
         return [_read(row, _mtrag, path) for row in rows]
 
 
-_MTRAG = frozenset(
-    (
-        *("task_id", "query_id", "_id", "conversation_id", "turn", "input", "messages", "targets", "reference"),
-        *("contexts", "relevant", "answerability", "multi_turn", "question_type"),
-    )
-)
 _MORE, _UNSAID = "references and predictions of a task besides its first", "contexts that nobody called relevant"
 
 
@@ -300,24 +264,37 @@ def _plainly(name: str) -> str:
 
 def _mtrag(row: Mapping[str, Any]) -> dict[str, Any]:
     told = {_plainly(name): value for name, value in row.items()}
-    messages = [_mtrag_message(one) for one in as_list(told.get("messages") or told.get("input"))]
+    messages = []
+    for one in as_list(told.get("messages") or told.get("input")):
+        role, words = at(one, "role") or at(one, "speaker"), _text_of(one)
+        if role not in ("user", "agent", "assistant"):
+            raise ValueError("a turn is neither user's nor agent's")
+        role, by = ("user", "person") if role == "user" else ("assistant", "reference")
+        messages.append({"role": role, "content": words, "metadata": {BY: by}})
     if not messages or messages[-1]["role"] != "user" or not messages[-1]["content"].strip():
         raise ValueError("its conversation does not end with a turn of a person's")
     id, turns = text(told.get("task_id", told.get("query_id"))), exchanges(messages)
-    kinds = {name: _first(told.get(name)) for name in ("answerability", "multi_turn", "question_type")}
-    answerable, move = ((kinds[name] or "").lower() for name in ("answerability", "multi_turn"))
-    move = answerable if answerable in ("unanswerable", "underspecified") else move
+    kinds = [told.get(name) for name in ("answerability", "multi_turn", "question_type")]
+    firsts = [value[0] if isinstance(value, list) and value else value for value in kinds]
+    answerability, move, question_type = (one if isinstance(one, str) else "" for one in firsts)  # NaN is nothing
+    if answerability.lower() in ("unanswerable", "underspecified"):
+        move = answerability
     metadata = {
         "conversation": told.get("conversation_id") or told.get("_id") or id,
         "turn": told["turn"] if isinstance(told.get("turn"), int) else len(turns),
-        "move": move if move != "n/a" else None,
-        **{name: kinds[name] for name in ("answerability", "question_type")},
+        "move": move.lower() if move.lower() != "n/a" else None,
+        "answerability": answerability,
+        "question_type": question_type,
     }
-    right, predicted = ([_text_of(one) for one in as_list(told.get(name))] for name in ("reference", "predictions"))
-    right += [_text_of(one) for one in as_list(told.get("targets"))]
-    given = [_object(one) for one in as_list(told.get("contexts"))]
+    right, more, predicted = (
+        [_text_of(one) for one in as_list(told.get(name))] for name in ("reference", "targets", "predictions")
+    )
+    right += more
+    given = [as_object(one) for one in as_list(told.get("contexts"))]
     shown = contexts([{**one, "id": one.get("document_id")} for one in given])
-    labelled = [context for one, context in zip(given, shown, strict=True) if _relevant(one)]
+    of_people = [as_object(at(one, "feedback", "relevant")).values() for one in given]
+    relevant = [bool(votes) and all(at(one, "value") == "yes" for one in votes) for votes in of_people]
+    labelled = list(compress(shown, relevant))
     return {
         "query_id": id,
         "query": turns[-1].question,
@@ -333,29 +310,8 @@ def _mtrag(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _mtrag_message(one: Any) -> dict[str, Any]:
-    """As `exchanges` takes it. Raises ValueError."""
-    role, words = _object(one).get("role", _object(one).get("speaker")), _text_of(one)
-    if role not in ("user", "agent", "assistant"):
-        raise ValueError("a turn is neither user's nor agent's")
-    who = ("user", "person") if role == "user" else ("assistant", "reference")
-    return {"role": who[0], "content": words, "metadata": {BY: who[1]}}
-
-
 def _text_of(one: Any) -> str:
-    return text(one if isinstance(one, str) else first_of(_object(one), ("text", "content")))
-
-
-def _relevant(context: Mapping[str, Any]) -> bool:
-    """Whether each of the people who said something of the context called it relevant."""
-    said = _object(_object(context.get("feedback")).get("relevant")).values()
-    return bool(said) and all(_object(one).get("value") == "yes" for one in said)
-
-
-def _first(value: Any) -> str | None:
-    """Of a list its first; None of what is no text, as pandas writes NaN for nothing."""
-    found = value[0] if isinstance(value, list) and value else value
-    return found if isinstance(found, str) else None
+    return text(one if isinstance(one, str) else first_of(as_object(one), ("text", "content")))
 
 
 def _read(row: Row, read: Any, path: Path, *more: Any) -> Given:
@@ -366,10 +322,6 @@ def _read(row: Row, read: Any, path: Path, *more: Any) -> Given:
         raise InputError(f"{row.place}{error}", file=path, line=row.line) from None
     left = {name: n for name in (_TARGETS, _MORE, _UNSAID) if (n := fields.pop(name, 0))}
     return Given(row, fields, foreign_ids=True, left_out=left)
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _as_text(value: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from ..errors import InputError
 from .answers import Column, Columns, Given, Layout, Whole, calls_of, turns_of
-from .cells import Context, Row, as_list, asked, contexts, number, said, text, texts, unpacked
+from .cells import Context, Row, as_list, as_object, asked, contexts, number, said, text, texts, unpacked
 from .traces import MlflowTraces
 
 
@@ -30,8 +30,8 @@ def _answered(value: Any) -> str:
 
 def _of_trace(row: Row, value: Any, path: Path) -> Mapping[str, Any]:
     """What a trace tells besides the query. Raises InputError with the line."""
-    found = unpacked(value)
-    if not isinstance(found, Mapping) or not MlflowTraces().fits(found):
+    found = as_object(unpacked(value))
+    if not MlflowTraces().fits(found):
         remedy = "give it as `Trace.to_json` writes it, with info and data"
         raise InputError(f"{row.place}'trace' is no MLflow trace", file=path, line=row.line, remedy=remedy)
     (given,) = MlflowTraces().read([row._replace(fields=found)], path)
@@ -116,8 +116,10 @@ class DeepEval(Layout):
         goldens = any({"source_file", "sourceFile", "custom_column_key_values"} & row.fields.keys() for row in rows)
         if not goldens or any(one.fields.get("answer") for one in given):
             return given
-        kept = [{name: value for name, value in one.fields.items() if name not in {"answer", "error"}} for one in given]
-        return [replace(one, fields=fields) for one, fields in zip(given, kept, strict=True)]
+        for place, one in enumerate(given):
+            kept = {name: value for name, value in one.fields.items() if name not in {"answer", "error"}}
+            given[place] = replace(one, fields=kept)
+        return given
 
     def notes(self, rows: Sequence[Row]) -> Sequence[str]:
         """How many texts were divided into passages."""
@@ -141,18 +143,13 @@ def _sentences(value: Any) -> str:
         numbers = one.get("citations") or []
         if not isinstance(numbers, list) or not all(type(n) is int and n >= 0 for n in numbers):
             raise ValueError("has citations that are no places in references, from 0")
-        said.append(_with(one["text"].strip(), "".join(f"[{number + 1}]" for number in numbers)))
+        sentence, marks = one["text"].strip(), "".join(f"[{number + 1}]" for number in numbers)
+        bare = sentence.rstrip(".!?。！？")
+        said.append(f"{bare} {marks}{sentence[len(bare) :]}" if marks else sentence)
     whole = "".join(said[:1])
     for before, one in pairwise(said):  # a space between; a line's end where either has lines of its own, as code has
         whole += ("" if not before else "\n" if "\n" in before or "\n" in one else " ") + one
     return whole
-
-
-def _with(sentence: str, marks: str) -> str:
-    if not marks:
-        return sentence
-    bare = sentence.rstrip(".!?。！？")
-    return f"{bare} {marks}{sentence[len(bare) :]}"
 
 
 class TrecRag(Layout):
@@ -174,6 +171,9 @@ class TrecRag(Layout):
     }
 
 
+_EXPECTED = "reference_tool_calls"
+
+
 def _first(value: Any) -> str:
     found = texts(value)
     if not found:
@@ -190,10 +190,7 @@ class Ragas(Layout):
     name = "ragas"
     title = "Ragas': user_input, response, retrieved_contexts, reference"
     needs = (
-        frozenset(("user_input", "response")),
-        frozenset(("user_input", "reference")),
-        frozenset(("user_input", "reference_contexts")),
-        frozenset(("user_input", "reference_tool_calls")),
+        *(frozenset(("user_input", name)) for name in ("response", "reference", "reference_contexts", _EXPECTED)),
         *(frozenset(("question", "answer", name)) for name in ("contexts", "ground_truth", "ground_truths")),
     )
     columns: ClassVar[Columns] = {
@@ -221,7 +218,9 @@ class Ragas(Layout):
         return [one for row in rows for one in self._of(row, path)]
 
     def _of(self, row: Row, path: Path) -> list[Given]:
-        if not _is_conversation(unpacked(row.fields.get("user_input"))):
+        chat = unpacked(row.fields.get("user_input"))
+        messages = [as_object(one).keys() for one in chat] if isinstance(chat, list) else []
+        if not messages or not all({"content", "type"} <= names for names in messages):
             return [self._given(row, path)]
         turns = turns_of(row, "user_input", path)
         expected, fields = unpacked(row.fields.get("reference")), dict(turns[-1].fields)
@@ -230,14 +229,6 @@ class Ragas(Layout):
         if calls := calls_of(unpacked(row.fields.get(_EXPECTED))):
             fields["metadata"] = {"expected_calls": calls, **fields["metadata"]}
         return [*turns[:-1], replace(turns[-1], fields=fields)]
-
-
-def _is_conversation(value: Any) -> bool:
-    messages = value if isinstance(value, list) else []
-    return bool(messages) and all(isinstance(one, Mapping) and {"content", "type"} <= one.keys() for one in messages)
-
-
-_EXPECTED = "reference_tool_calls"
 
 
 class OpenRagEvalQueries(Layout):
@@ -252,10 +243,6 @@ class OpenRagEvalQueries(Layout):
         "expected_answer": Column("expected_response", text),
     }
     foreign_ids = True
-
-
-def _as_it_is(value: Any) -> Any:
-    return value
 
 
 def _list(value: Any) -> Any:
@@ -286,22 +273,16 @@ class Ours(Layout):
     title = "ragassay's: query_id (or query), answer, and agent, passages or contexts, usage, latency_s, error"
     needs = (frozenset(("query_id",)), frozenset(("query", "answer")))
     columns: ClassVar[Columns] = {
-        **{
-            name: Column(name, _as_it_is)
-            for name in ("query_id", "query", "agent", "answer", "error", "model", "prompt")
-        },
-        **{
-            name: Column(name, _list)
-            for name in ("passages", "queries", "expected_docs", "expected_facts", "expected_files")
-        },
-        "expected_response": Column("expected_response", _as_it_is),
-        "conditions": Column("conditions", _as_it_is),
-        "json_schema": Column("json_schema", _object),
-        "usage": Column("usage", _object),
-        "latency_s": Column("latency_s", _as_it_is),
-        "contexts": Column("contexts", contexts),
-        "reference_contexts": Column("reference_contexts", contexts),
-        "metadata": Column("metadata", _told),
+        name: Column(name, read)
+        for read, names in (
+            (lambda value: value, ("query_id", "query", "agent", "answer", "error", "model", "prompt")),
+            (_list, ("passages", "queries", "expected_docs", "expected_facts", "expected_files")),
+            (lambda value: value, ("expected_response", "conditions", "latency_s")),
+            (_object, ("json_schema", "usage")),
+            (contexts, ("contexts", "reference_contexts")),
+            (_told, ("metadata",)),
+        )
+        for name in names
     }
     strict = True
 

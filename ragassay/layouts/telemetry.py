@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import InputError
 from .answers import Given, Layout
-from .cells import Row, number, unpacked
+from .cells import Row, as_object, unpacked
 from .traces import (
     DEEPEST,
     NO_LATENCY,
@@ -16,6 +16,7 @@ from .traces import (
     answers_of,
     at,
     documents_of,
+    finite,
     instant,
     metadata_of,
     nested,
@@ -35,32 +36,25 @@ class OpenInference(Layout):
 
     name = "openinference"
     title = "OpenInference spans: context, span_kind, parent_id, attributes (Phoenix)"
+    needs = (frozenset(("context", "attributes")), frozenset(("context.trace_id",)))
+    used = (
+        *("id", "name", "context", "span_kind", "parent_id", "start_time", "end_time", "status_code"),
+        *("status_message", "status", "attributes", "events", "kind"),
+    )
     several_rows = True
 
-    def fits(self, there: Iterable[str]) -> bool:
-        known = set(there)
-        return {"context", "attributes"} <= known or "context.trace_id" in known
-
     def field_of(self, name: str) -> str | None:
-        return "answer" if name.split(".", 1)[0] in _SPAN else None
+        return super().field_of(name.split(".", 1)[0])
 
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """An answer for each trace. Raises InputError with the line."""
         return answers_of(_openinference_spans(rows, path), path)
 
 
-_SPAN = frozenset(
-    (
-        *("id", "name", "context", "span_kind", "parent_id", "start_time", "end_time", "status_code"),
-        *("status_message", "status", "attributes", "events", "kind"),
-    )
-)
-
-
 def _openinference_spans(rows: Sequence[Row], path: Path) -> Iterator[Span]:
     for row in rows:
         span = nested(row.fields)
-        context, attributes = _object(span.get("context")), _object(span.get("attributes"))
+        context, attributes = as_object(span.get("context")), as_object(span.get("attributes"))
         if not isinstance(context.get("trace_id"), str) or not isinstance(context.get("span_id"), str):
             raise InputError(f"{row.place}has no context.trace_id and span_id", file=path, line=row.line)
         status = span.get("status_code") or at(span, "status", "status_code") or ""
@@ -95,50 +89,35 @@ def _told(attributes: Mapping[str, Any], kind: Any = None) -> dict[str, Any]:
     texts are optional, gen_ai.usage.input_tokens and .output_tokens. Langfuse's SDK writes langfuse.observation.type,
     .input, .output and .usage_details.
     """
-    gen_ai, counts = _object(attributes.get("gen_ai")), _object(at(attributes, "llm", "token_count"))
-    langfuse = _object(at(attributes, "langfuse", "observation"))
-    used = unpacked(langfuse.get("usage_details"))
+    gen_ai, counts = as_object(attributes.get("gen_ai")), as_object(at(attributes, "llm", "token_count"))
+    langfuse = as_object(at(attributes, "langfuse", "observation"))
+    used, costs = unpacked(langfuse.get("usage_details")), unpacked(langfuse.get("cost_details"))
     kind = kind or at(attributes, "openinference", "span", "kind") or _langfuse_kind(langfuse.get("type"))
-    operation = at(gen_ai, "operation", "name")
-    asked = [at(attributes, "input", "value"), _messages(gen_ai, "input"), at(gen_ai, "retrieval", "query", "text")]
-    answered = [at(attributes, "output", "value"), _messages(gen_ai, "output"), langfuse.get("output")]
-    found = [at(attributes, "retrieval", "documents"), at(gen_ai, "retrieval", "documents")]
     known = str(kind or "").upper()
+    messages = unpacked(at(gen_ai, "input", "messages"))
+    if isinstance(messages, list) and not any(at(one, "role") == "user" for one in messages):
+        messages = None
+    query, replied = at(gen_ai, "retrieval", "query", "text"), unpacked(at(gen_ai, "output", "messages"))
+    found = [at(attributes, "retrieval", "documents"), at(gen_ai, "retrieval", "documents")]
     if known == "RETRIEVER":
         found.append(documents_of(unpacked(langfuse.get("output"))))
     return {
-        "kind": known if known not in {"", "UNKNOWN"} else _KINDS.get(str(operation), ""),
-        "inputs": _first([*asked, langfuse.get("input")]),
-        "outputs": _first(answered),
-        "documents": _first(found),
+        "kind": known if known not in {"", "UNKNOWN"} else _KINDS.get(str(at(gen_ai, "operation", "name")), ""),
+        "inputs": _first(at(attributes, "input", "value"), messages, query, langfuse.get("input")),
+        "outputs": _first(at(attributes, "output", "value"), replied, langfuse.get("output")),
+        "documents": _first(*found),
         "query_id": our_id(attributes.get("metadata")),
-        "session": _first([at(attributes, "session", "id"), at(gen_ai, "conversation", "id")]),
+        "session": _first(at(attributes, "session", "id"), at(gen_ai, "conversation", "id")),
         "usage": {
-            "input_tokens": _first([counts.get("prompt"), at(gen_ai, "usage", "input_tokens"), at(used, "input")]),
-            "output_tokens": _first(
-                [counts.get("completion"), at(gen_ai, "usage", "output_tokens"), at(used, "output")]
-            ),
-            "cost_usd": _first(
-                [at(attributes, "llm", "cost", "total"), at(unpacked(langfuse.get("cost_details")), "total")]
-            ),
+            "input_tokens": _first(counts.get("prompt"), at(gen_ai, "usage", "input_tokens"), at(used, "input")),
+            "output_tokens": _first(counts.get("completion"), at(gen_ai, "usage", "output_tokens"), at(used, "output")),
+            "cost_usd": _first(at(attributes, "llm", "cost", "total"), at(costs, "total")),
         },
     }
 
 
-def _first(values: Iterable[Any]) -> Any:
+def _first(*values: Any) -> Any:
     return next((value for value in values if value is not None and value != ""), None)
-
-
-def _messages(gen_ai: Mapping[str, Any], side: str) -> Any:
-    """The messages; none that came in where no person wrote one of them."""
-    found = unpacked(at(gen_ai, side, "messages"))
-    if side == "input" and isinstance(found, list) and not any(at(one, "role") == "user" for one in found):
-        return None
-    return found
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 class Otlp(Layout):
@@ -151,13 +130,9 @@ class Otlp(Layout):
 
     name = "otlp"
     title = "OTLP as JSON: resourceSpans"
+    needs = (frozenset(("resourceSpans",)), frozenset(("scopeSpans",)))
+    used = ("resourceSpans", "scopeSpans", "resource", "schemaUrl")
     several_rows = True
-
-    def fits(self, there: Iterable[str]) -> bool:
-        return bool({"resourceSpans", "scopeSpans"} & set(there))
-
-    def field_of(self, name: str) -> str | None:
-        return "answer" if name in {"resourceSpans", "scopeSpans", "resource", "schemaUrl"} else None
 
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """An answer for each trace, of a question that is asked again by an agent `run-2`, …; raises InputError."""
@@ -169,14 +144,15 @@ class Otlp(Layout):
 def _otlp_spans(row: Row, path: Path) -> Iterator[Span]:
     """Each span; of an agent called `service.name`. One without an id or a trace is an error."""
     for part in _objects(row.fields.get("resourceSpans", [row.fields])):
-        service = str(_attributes(_object(part.get("resource"))).get("service.name") or "")
+        service = str(_attributes(as_object(part.get("resource"))).get("service.name") or "")
         agent = None if service.startswith("unknown_service") else service or None
         for span in (one for scope in _objects(part.get("scopeSpans")) for one in _objects(scope.get("spans"))):
             if not isinstance(span.get("traceId"), str) or not isinstance(span.get("spanId"), str):
                 raise InputError(f"{row.place}has a span without traceId and spanId", file=path, line=row.line)
-            status = _object(span.get("status"))
+            status = as_object(span.get("status"))
             failed = status.get("code") in (2, "STATUS_CODE_ERROR")
-            start, end = (_nanoseconds(span.get(name)) for name in ("startTimeUnixNano", "endTimeUnixNano"))
+            times = (span.get("startTimeUnixNano"), span.get("endTimeUnixNano"))
+            start, end = (int(one) if str(one).isdecimal() else None for one in times)
             yield Span(
                 row=row,
                 trace=span["traceId"],
@@ -199,18 +175,14 @@ def _objects(value: Any) -> list[Mapping[str, Any]]:
     return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
 
 
-def _nanoseconds(value: Any) -> int | None:
-    return int(value) if isinstance(value, int | str) and str(value).isdecimal() else None
-
-
 def _value(value: Any, depth: int = 0) -> Any:
     """What an AnyValue holds; whole numbers may be written as texts."""
-    (name, held), *_ = [*_object(value).items(), ("", None)]
+    (name, held), *_ = [*as_object(value).items(), ("", None)]
+    inner = _objects(at(held, "values"))
     if name == "arrayValue" and depth < DEEPEST:
-        return [_value(one, depth + 1) for one in _objects(_object(held).get("values"))]
+        return [_value(one, depth + 1) for one in inner]
     if name == "kvlistValue" and depth < DEEPEST:
-        pairs = _objects(_object(held).get("values"))
-        return {str(one.get("key")): _value(one.get("value"), depth + 1) for one in pairs}
+        return {str(one.get("key")): _value(one.get("value"), depth + 1) for one in inner}
     return int(held) if name == "intValue" and str(held).lstrip("-").isdecimal() else held
 
 
@@ -223,28 +195,24 @@ class Langfuse(Layout):
 
     name = "langfuse"
     title = "Langfuse's: observations, or type, trace_id, parent_observation_id, input, output"
+    needs = (frozenset(("observations",)), frozenset(("type", "trace_id", "parent_observation_id")))
+    used = (
+        *("id", "trace", "trace_id", "observations", "type", "parent_observation_id", "start_time", "end_time", "name"),
+        *("timestamp", "metadata", "level", "status_message", "input", "output", "usage", "usage_details"),
+        *("cost_details", "total_cost", "calculated_total_cost", "latency"),
+    )
     several_rows = True
 
     def fits(self, there: Iterable[str]) -> bool:
-        known = {_snake(name) for name in there}
-        return "observations" in known or {"type", "trace_id", "parent_observation_id"} <= known
+        return super().fits(map(_snake, there))
 
     def field_of(self, name: str) -> str | None:
-        return "answer" if _snake(name) in _LANGFUSE else None
+        return super().field_of(_snake(name))
 
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """An answer for each trace. Raises InputError with the line."""
         spans = [span for row in rows for span in _langfuse_spans(row, path)]
         return runs_apart(answers_of(sorted(spans, key=lambda one: one.begun), path))
-
-
-_LANGFUSE = frozenset(
-    (
-        *("id", "trace", "trace_id", "observations", "type", "parent_observation_id", "start_time", "end_time", "name"),
-        *("timestamp", "metadata", "level", "status_message", "input", "output", "usage", "usage_details"),
-        *("cost_details", "total_cost", "calculated_total_cost", "latency"),
-    )
-)
 
 
 def _snake(name: str) -> str:
@@ -258,7 +226,7 @@ def _langfuse_spans(row: Row, path: Path) -> Iterator[Span]:
     if not isinstance(observations, list):
         yield _langfuse_span(row, told, str(told.get("trace_id")), None)
         return
-    trace = {_snake(name): value for name, value in (_object(told.get("trace")) or told).items()}
+    trace = {_snake(name): value for name, value in (as_object(told.get("trace")) or told).items()}
     if not isinstance(trace.get("id"), str) or not all(isinstance(one, Mapping) for one in observations):
         problem = f"{row.place}the trace has no id, or its observations are not written out"
         raise InputError(problem, file=path, line=row.line, remedy="export traces with their observations")
@@ -286,9 +254,9 @@ def _langfuse_span(row: Row, told: Mapping[str, Any], trace: str, above: str | N
         documents=documents_of(outputs) if kind == "RETRIEVER" else None,
         query_id=our_id(told.get("metadata")),
         error=str(told.get("status_message") or "the trace failed") if told.get("level") == "ERROR" else None,
-        seconds=_number_of(told.get("latency")) if seconds is None else seconds,
+        seconds=finite(told.get("latency")) if seconds is None else seconds,
         begun=instant(told.get("start_time")),
-        usage={"input_tokens": at(counts, "input"), "output_tokens": at(counts, "output"), "cost_usd": _first(costs)},
+        usage={"input_tokens": at(counts, "input"), "output_tokens": at(counts, "output"), "cost_usd": _first(*costs)},
     )
 
 
@@ -296,10 +264,3 @@ def _langfuse_kind(told: Any) -> str:
     """The type of an observation as OpenInference's kind of span."""
     kind = str(told or "").upper()
     return {"GENERATION": "LLM", "SPAN": "", "EVENT": "TOOL"}.get(kind, kind)
-
-
-def _number_of(value: Any) -> float | None:
-    try:
-        return number(value)
-    except ValueError:
-        return None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from math import isfinite, nan
@@ -15,7 +16,7 @@ from typing import Any
 from ..errors import InputError
 from ..records import Asked, Turn
 from .answers import Given, Layout
-from .cells import OUR_ID, TEXT, Row, as_list, asked, contexts, first_of, said, unpacked
+from .cells import OUR_ID, TEXT, Row, as_list, as_object, asked, contexts, first_of, said, unpacked
 
 NO_LATENCY = "ragassay_latency_not_measured"
 """Beside it, where a span ends as it began since nobody measured how long it took: Phoenix takes only what ends."""
@@ -122,11 +123,12 @@ def _answer(trace: Sequence[Span], path: Path, partial: bool) -> Given:
         problem = f"{first.row.place}the trace has {len(roots)} spans without a parent in the file"
         raise InputError(problem, file=path, line=first.row.line, remedy="give whole traces, all spans of each")
     root = _asked(roots[0], trace)
-    try:
-        question = None if root.kind in _ASK_NOTHING or _indexes(root.inputs) else asked(root.inputs)
-    except ValueError:
-        question = None
-    if question is None or not question.strip():
+    given, question = as_object(unpacked(root.inputs)), ""
+    indexes = any(isinstance(given.get(name), list) for name in ("nodes", "documents", "texts"))  # or splits
+    if root.kind not in _ASK_NOTHING and not indexes:
+        with suppress(ValueError):
+            question = asked(root.inputs)
+    if not question.strip():
         return Given(root.row, {}, left_out={NO_QUESTION: 1})
     fields: dict[str, Any] = {"query": question}
     if (query_id := root.query_id or roots[0].query_id) is not None:
@@ -134,7 +136,7 @@ def _answer(trace: Sequence[Span], path: Path, partial: bool) -> Given:
     if roots[0].agent is not None:
         fields["agent"] = roots[0].agent
     if root.error is None and root.outputs not in (None, ""):
-        fields["answer"] = _read("output", root, said, root.outputs, path)
+        fields["answer"] = _read("the span's output", root.row, said, root.outputs, path)
     else:
         fields["error"] = root.error or "the trace has no output"
     searches = [span for span in trace if span.kind == "RETRIEVER" and (span.documents is not None or span.error)]
@@ -165,7 +167,7 @@ def _steps(searches: Sequence[Span]) -> list[list[Span]]:
 
 def _hop(step: Sequence[Span], path: Path) -> dict[str, Any]:
     """As of `records.Hop`, with the passages as contexts."""
-    found = [_read("documents", one, _passages, one.documents, path) for one in step]
+    found = [_read("the span's documents", one.row, _passages, one.documents, path) for one in step]
     asked_for = [words for one in step if (words := _query(one.inputs))]
     seconds = [one.seconds for one in step if one.seconds is not None]
     told = {
@@ -183,14 +185,6 @@ def _query(inputs: Any) -> str | None:
         return said(inputs)
     except ValueError:
         return None
-
-
-def _indexes(inputs: Any) -> bool:
-    """Whether these are what a splitter or an index is given, such as LlamaIndex' `{"nodes": […]}`."""
-    given = unpacked(inputs)
-    return isinstance(given, Mapping) and any(
-        isinstance(given.get(name), list) for name in ("nodes", "documents", "texts")
-    )
 
 
 def _asked(root: Span, trace: Sequence[Span]) -> Span:
@@ -217,11 +211,8 @@ def _above(span: Span, by_id: Mapping[str, Span]) -> Iterator[Span]:
 
 def _passages(documents: Any) -> dict[str, Any]:
     """The documents as our fields: with their texts, or those without one by their ids. Raises ValueError."""
-    found = [one for one in as_list(documents) if one != {}]
-    parts = [nested(one) if isinstance(one, Mapping) else one for one in found]
-    flat = [
-        one["document"] if isinstance(one, dict) and isinstance(one.get("document"), dict) else one for one in parts
-    ]
+    found = [nested(one) if isinstance(one, Mapping) else one for one in as_list(documents) if one != {}]
+    flat = [inner if isinstance(inner := at(one, "document"), dict) else one for one in found]
     bare = [isinstance(one, dict) and "id" in one and not first_of(one, TEXT) for one in flat]
     if not any(bare):
         return {"contexts": contexts(flat)}
@@ -236,7 +227,7 @@ def metadata_of(metadata: Any) -> Mapping[str, Any]:
     told = unpacked(metadata)
     if isinstance(told, str) and told.startswith("{"):
         (told,) = as_list(f"[{told}]")[:1] or [None]
-    return told if isinstance(told, Mapping) else {}
+    return as_object(told)
 
 
 def our_id(metadata: Any) -> str | None:
@@ -245,23 +236,22 @@ def our_id(metadata: Any) -> str | None:
     return found if isinstance(found, str) and found else None
 
 
-def _read(what: str, span: Span, read: Any, value: Any, path: Path) -> Any:
+def _read(what: str, row: Row, read: Callable[[Any], Any], value: Any, path: Path) -> Any:
     try:
         return read(value)
     except ValueError as error:
-        problem = f"{span.row.place}the span's {what} {error}"
-        raise InputError(problem, file=path, line=span.row.line) from None
+        raise InputError(f"{row.place}{what} {error}", file=path, line=row.line) from None
 
 
 def _usage(trace: Sequence[Span]) -> dict[str, Any]:
     """The sums over the model's spans; what one of them does not tell is not known of the trace."""
     told = [span.usage or {} for span in trace if span.kind in {"LLM", "CHAT_MODEL"}]
     names = ("input_tokens", "output_tokens", "cost_usd")
-    found = {name: [_number(one.get(name)) for one in told] for name in names}
+    found = {name: [finite(one.get(name)) for one in told] for name in names}
     return {name: sum(filter(None, ns)) for name, ns in found.items() if ns and None not in ns}
 
 
-def _number(value: Any) -> int | float | None:
+def finite(value: Any) -> int | float | None:
     """A number, or a cell with one; a whole one as such, as a data frame has floats where a row lacks it."""
     try:
         found = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else nan
@@ -336,62 +326,50 @@ class MlflowTraces(Layout):
 
     name = "mlflow"
     title = "MLflow traces: info and data.spans"
+    needs = (frozenset(("info", "data")), frozenset(("trace_id", "trace", "spans", "request")))
+    used = (
+        *("info", "data", "trace_id", "trace", "client_request_id", "state", "request_time", "execution_duration"),
+        *("request", "response", "trace_metadata", "tags", "spans", "assessments"),
+    )
     several_rows = True
-
-    def fits(self, there: Iterable[str]) -> bool:
-        known = set(there)
-        return {"info", "data"} <= known or {"trace_id", "trace", "spans", "request"} <= known
-
-    def field_of(self, name: str) -> str | None:
-        return "answer" if name in {"info", "data"} | _FRAME else None
 
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """An answer for each trace. Raises InputError with the line."""
         return answers_of(_mlflow_spans(rows, path), path)
 
 
-_FRAME = frozenset(
-    (
-        *("trace_id", "trace", "client_request_id", "state", "request_time", "execution_duration", "request"),
-        *("response", "trace_metadata", "tags", "spans", "assessments"),
-    )
-)
-
-
 def _mlflow_spans(rows: Sequence[Row], path: Path) -> Iterator[Span]:
     for row in rows:
-        whole = unpacked(row.fields.get("trace")) if "trace" in row.fields else row.fields
-        row = row._replace(fields=whole if isinstance(whole, Mapping) else {})
-        data = row.fields.get("data")
-        spans = data.get("spans") if isinstance(data, Mapping) else None
+        row = row._replace(fields=as_object(unpacked(row.fields.get("trace", row.fields))))
+        spans = at(row.fields, "data", "spans")
         if not isinstance(spans, list) or not spans or not all(isinstance(span, Mapping) for span in spans):
             raise InputError(f"{row.place}the trace has no spans (data.spans)", file=path, line=row.line)
-        info = row.fields.get("info")
-        told = info if isinstance(info, Mapping) else {}
+        told = as_object(row.fields.get("info"))
         query_id = our_id(told.get("trace_metadata")) or our_id(told.get("request_metadata"))
         session = at(told, "trace_metadata", "mlflow.trace.session")
         for span in spans:
-            yield replace(_mlflow_span(row, span, query_id), session=session)
+            yield _mlflow_span(row, span, query_id, session)
 
 
-def _mlflow_span(row: Row, span: Mapping[str, Any], query_id: str | None) -> Span:
-    attributes = span.get("attributes")
-    told = {name: _decoded(value) for name, value in attributes.items()} if isinstance(attributes, Mapping) else {}
-    context = span.get("context")
-    id = span.get("span_id") or (context.get("span_id") if isinstance(context, Mapping) else None)
+def _mlflow_span(row: Row, span: Mapping[str, Any], query_id: str | None, session: str | None) -> Span:
+    told = {name: _decoded(value) for name, value in as_object(span.get("attributes")).items()}
     kind, outputs = str(told.get("mlflow.spanType") or "").upper(), told.get("mlflow.spanOutputs")
-    usage = told.get("mlflow.chat.tokenUsage")
+    usage, status = told.get("mlflow.chat.tokenUsage"), span.get("status")
+    code, message = span.get("status_code", status), span.get("status_message")
+    if isinstance(status, Mapping):
+        code, message = status.get("code"), status.get("message")
     return Span(
         row=row,
         trace=str(row.number),
-        id=str(id),
+        id=str(span.get("span_id") or at(span, "context", "span_id")),
         parent=span.get("parent_span_id") or span.get("parent_id") or None,
         kind=kind,
         inputs=told.get("mlflow.spanInputs"),
         outputs=outputs,
         documents=outputs if kind == "RETRIEVER" else None,
         query_id=query_id,
-        error=_mlflow_error(span),
+        session=session,
+        error=str(message or "the trace failed") if "ERROR" in str(code or "").upper() else None,
         seconds=_mlflow_seconds(span),
         begun=instant(span.get("start_time_unix_nano", span.get("start_time"))),
         ended=instant(span.get("end_time_unix_nano", span.get("end_time"))),
@@ -401,19 +379,10 @@ def _mlflow_span(row: Row, span: Mapping[str, Any], query_id: str | None) -> Spa
 
 def _decoded(value: Any) -> Any:
     """What an attribute holds: JSON in a text, such as `"\\"RETRIEVER\\""`."""
-    if isinstance(value, str):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-    return unpacked(value)
-
-
-def _mlflow_error(span: Mapping[str, Any]) -> str | None:
-    status = span.get("status")
-    code = status.get("code") if isinstance(status, Mapping) else span.get("status_code", status)
-    message = status.get("message") if isinstance(status, Mapping) else span.get("status_message")
-    return str(message or "the trace failed") if "ERROR" in str(code or "").upper() else None
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return value
 
 
 def _mlflow_seconds(span: Mapping[str, Any]) -> float | None:
@@ -432,26 +401,17 @@ class LangSmith(Layout):
 
     name = "langsmith"
     title = "LangSmith's runs: id, trace_id, parent_run_id, run_type, inputs, outputs"
-    several_rows = True
-
-    def fits(self, there: Iterable[str]) -> bool:
-        return {"run_type", "inputs"} <= set(there)
-
-    def field_of(self, name: str) -> str | None:
-        return "answer" if name in _RUN else None
-
-    def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
-        """An answer for each trace. Raises InputError with the line."""
-        return answers_of(_langsmith_runs(rows, path), path)
-
-
-_RUN = frozenset(
-    (
+    needs = (frozenset(("run_type", "inputs")),)
+    used = (
         *("id", "trace_id", "parent_run_id", "run_type", "inputs", "outputs", "error", "start_time", "end_time"),
         *("name", "status", "dotted_order", "prompt_tokens", "completion_tokens", "total_cost"),
         *("reference_example_id", "extra"),
     )
-)
+    several_rows = True
+
+    def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
+        """An answer for each trace. Raises InputError with the line."""
+        return answers_of(_langsmith_runs(rows, path), path)
 
 
 def _langsmith_runs(rows: Sequence[Row], path: Path) -> Iterator[Span]:
@@ -460,6 +420,12 @@ def _langsmith_runs(rows: Sequence[Row], path: Path) -> Iterator[Span]:
         if not isinstance(run.get("id"), str):
             raise InputError(f"{row.place}the run has no id", file=path, line=row.line)
         outputs, kind = unpacked(run.get("outputs")), str(run.get("run_type")).upper()
+        extra, example = at(unpacked(run.get("extra")), "metadata"), run.get("reference_example_id")
+        # the run's own counts; else `usage_metadata` of its outputs, of a message in them, or of its metadata
+        told = _usage_metadata(outputs) or _usage_metadata(extra) or {}
+        counts = {"input_tokens": run.get("prompt_tokens"), "output_tokens": run.get("completion_tokens")}
+        tokens = counts if any(counts.values()) or not told else {name: told.get(name) for name in counts}
+        cost = run.get("total_cost")
         yield Span(
             row=row,
             trace=str(run.get("trace_id") or run["id"]),
@@ -469,23 +435,13 @@ def _langsmith_runs(rows: Sequence[Row], path: Path) -> Iterator[Span]:
             inputs=run.get("inputs"),
             outputs=outputs,
             documents=documents_of(outputs) if kind == "RETRIEVER" else None,
-            query_id=_langsmith_query_id(run),
+            query_id=our_id(extra) or (str(example) if example else None),
             error=str(run["error"]) if run.get("error") else None,
             seconds=seconds_between(run.get("start_time"), run.get("end_time")),
             begun=instant(run.get("start_time")),
             ended=instant(run.get("end_time")),
-            usage=_langsmith_usage(run, outputs),
+            usage={**tokens, "cost_usd": told.get("total_cost") if cost is None else cost},
         )
-
-
-def _langsmith_usage(run: Mapping[str, Any], outputs: Any) -> dict[str, Any]:
-    """The run's own counts; else `usage_metadata` of its outputs, of a message in them, or of its metadata."""
-    extra = unpacked(run.get("extra"))
-    told = _usage_metadata(outputs) or _usage_metadata(at(extra, "metadata")) or {}
-    counts = {"input_tokens": run.get("prompt_tokens"), "output_tokens": run.get("completion_tokens")}
-    tokens = counts if any(counts.values()) or not told else {name: told.get(name) for name in counts}
-    cost = run.get("total_cost")
-    return {**tokens, "cost_usd": told.get("total_cost") if cost is None else cost}
 
 
 def _usage_metadata(value: Any, depth: int = 0) -> Mapping[str, Any] | None:
@@ -493,13 +449,6 @@ def _usage_metadata(value: Any, depth: int = 0) -> Mapping[str, Any] | None:
         return dict(value["usage_metadata"])
     inside = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
     return next((one for part in inside if depth < 6 and (one := _usage_metadata(part, depth + 1))), None)
-
-
-def _langsmith_query_id(run: Mapping[str, Any]) -> str | None:
-    """Ours where we wrote it, else the id of the example that the run was made for."""
-    extra, example = unpacked(run.get("extra")), run.get("reference_example_id")
-    ours = our_id(extra.get("metadata")) if isinstance(extra, Mapping) else None
-    return ours or (str(example) if example else None)
 
 
 def documents_of(outputs: Any) -> Any:
@@ -529,27 +478,17 @@ class LangSmithExamples(Layout):
 
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """A query for each example, with what is expected. Raises InputError with the line."""
-        return list(_examples(rows, path))
-
-
-def _examples(rows: Sequence[Row], path: Path) -> Iterator[Given]:
-    for row in rows:
-        flat = any(name.startswith(("inputs.", "outputs.")) for name in row.fields)
-        example = nested(row.fields) if flat else row.fields
-        told = unpacked(example.get("metadata"))
-        told = dict(told) if isinstance(told, Mapping) else {}
-        fields: dict[str, Any] = {"query_id": told.pop(OUR_ID, None) or example.get("id") or None}
-        fields["query"] = _langsmith_said("inputs", example.get("inputs"), row, path)
-        if unpacked(example.get("outputs")) not in (None, "", {}, []):
-            fields["expected_response"] = _langsmith_said("outputs", example.get("outputs"), row, path)
-        yield Given(row, fields | ({"metadata": told} if told else {}))
-
-
-def _langsmith_said(what: str, value: Any, row: Row, path: Path) -> str:
-    try:
-        return said(value)
-    except ValueError as error:
-        raise InputError(f"{row.place}'{what}' {error}", file=path, line=row.line) from None
+        made = []
+        for row in rows:
+            flat = any(name.startswith(("inputs.", "outputs.")) for name in row.fields)
+            example = nested(row.fields) if flat else row.fields
+            told = dict(as_object(unpacked(example.get("metadata"))))
+            fields: dict[str, Any] = {"query_id": told.pop(OUR_ID, None) or example.get("id") or None}
+            fields["query"] = _read("'inputs'", row, said, example.get("inputs"), path)
+            if unpacked(example.get("outputs")) not in (None, "", {}, []):
+                fields["expected_response"] = _read("'outputs'", row, said, example["outputs"], path)
+            made.append(Given(row, fields | ({"metadata": told} if told else {})))
+        return made
 
 
 class OpenRagEval(Layout):
@@ -562,27 +501,19 @@ class OpenRagEval(Layout):
 
     name = "open-rag-eval"
     title = "Open RAG Eval's: query_id, query, query_run, passage_id, passage, generated_answer"
+    needs = (frozenset(("query", "generated_answer")),)
+    used = ("query_id", "query", "query_run", "passage_id", "passage", "generated_answer", "expected_answer")
     several_rows = True
-
-    def fits(self, there: Iterable[str]) -> bool:
-        return {"query", "generated_answer"} <= set(there)
-
-    def field_of(self, name: str) -> str | None:
-        return "answer" if name in _OPEN_RAG_EVAL else None
 
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """An answer for each query and run, in the order of their first rows. Raises InputError with the line."""
         runs: dict[tuple[str, str], list[Row]] = {}
         for row in rows:
-            runs.setdefault(
-                (_cell(row, "query_id") or _query_text(row, path), _cell(row, "query_run") or "1"), []
-            ).append(row)
+            query, run = _cell(row, "query_id") or _query_text(row, path), _cell(row, "query_run") or "1"
+            runs.setdefault((query, run), []).append(row)
         return [_answer_of_run(run, group, path) for (_, run), group in runs.items()]
 
 
-_OPEN_RAG_EVAL = frozenset(
-    ("query_id", "query", "query_run", "passage_id", "passage", "generated_answer", "expected_answer")
-)
 _OPEN_RAG_EVAL_FAILED = {"NO_ANSWER": "no answer is given (NO_ANSWER)", "API_ERROR": "the API failed (API_ERROR)"}
 _CITES = re.compile(r"\[\s*\d{1,4}(?:\s*,\s*\d{1,4})*\s*\]")
 

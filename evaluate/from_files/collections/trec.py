@@ -21,8 +21,8 @@ from ragassay.files import (
     write_run,
     write_text,
 )
+from ragassay.layouts.questions import TrecCollection, is_trec_collection, read_queries_file
 from ragassay.layouts.tables import TrecRag
-from ragassay.layouts.topics import TrecCollection, is_trec_collection, read_queries_file
 from ragassay.records import Answer, Passage
 from ragassay.text import csv_cell, listed, plain
 
