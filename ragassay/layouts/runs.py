@@ -264,7 +264,7 @@ def _plainly(name: str) -> str:
 
 def _mtrag(row: Mapping[str, Any]) -> dict[str, Any]:
     told = {_plainly(name): value for name, value in row.items()}
-    messages = []
+    messages: list[dict[str, Any]] = []
     for one in as_list(told.get("messages") or told.get("input")):
         role, words = at(one, "role") or at(one, "speaker"), _text_of(one)
         if role not in ("user", "agent", "assistant"):

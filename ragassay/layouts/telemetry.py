@@ -152,7 +152,7 @@ def _otlp_spans(row: Row, path: Path) -> Iterator[Span]:
             status = as_object(span.get("status"))
             failed = status.get("code") in (2, "STATUS_CODE_ERROR")
             times = (span.get("startTimeUnixNano"), span.get("endTimeUnixNano"))
-            start, end = (int(one) if str(one).isdecimal() else None for one in times)
+            start, end = (int(str(one)) if str(one).isdecimal() else None for one in times)
             yield Span(
                 row=row,
                 trace=span["traceId"],

@@ -212,9 +212,9 @@ class Gathering:
         known = self.queries.get(id)
         if known is not None and known.text != text:
             raise InputError(f"query '{plain(id)}' has another text than before", file=path, line=line)
-        metadata = metadata or {}
-        told = {**(known.metadata if known else {}), **metadata}
-        if known is not None and any(known.metadata.get(name, told[name]) != told[name] for name in metadata):
+        before, more = known.metadata if known else {}, metadata or {}
+        told = {**before, **more}
+        if any(before.get(name, value) != value for name, value in more.items()):
             raise InputError(f"query '{plain(id)}' is not expected what it was before", file=path, line=line)
         self.queries[id] = made(Query, {"id": id, "text": text, "metadata": told}, path, line)
         self._by_text.setdefault(text, id)
@@ -273,22 +273,15 @@ def read_answer_files(
     gathering = Gathering()
     gathering.passages.update(passages)
     for path in paths:
-        file = _given(path, layouts)
+        file = read_given(path, layouts[0] if len(layouts) == 1 else None)
+        if layouts and file.layout not in layouts:
+            raise InputError(f"has the columns of {file.layout}, not of {' or '.join(layouts)}", file=path)
         gathering.notes += file.unused()
         for row in file.answers:
             _take(gathering, row, file)
         if file.answers and not file.answered:
             gathering.notes.append(f"{plain(path.name)}: read as {file.layout}; queries without answers")
     return gathering.collection()
-
-
-def _given(path: Path, layouts: Sequence[str]) -> GivenAnswers:
-    if len(layouts) == 1:
-        return read_given(path, layouts[0])
-    file = read_given(path)
-    if layouts and file.layout not in layouts:
-        raise InputError(f"has the columns of {file.layout}, not of {' or '.join(layouts)}", file=path)
-    return file
 
 
 def _take(gathering: Gathering, row: Given, file: GivenAnswers) -> None:
@@ -301,7 +294,11 @@ def _take(gathering: Gathering, row: Given, file: GivenAnswers) -> None:
     expected = {name: fields[name] for name in EXPECTED if fields.get(name) is not None}
     if "expected_facts" in expected:
         expected.setdefault("expected_response", "\n".join(map(str, expected["expected_facts"])))
-    metadata = _of_conversation(text) | (fields.get("metadata") or {}) | expected
+    metadata = (fields.get("metadata") or {}) | expected
+    if isinstance(text, Asked):  # which conversation it is of is known by its first turn
+        conversation = digest_bytes(text.history[0].text.encode("utf-8", "surrogatepass"))[:10]
+        turn = 1 + sum(one.role == "user" for one in text.history)
+        metadata = {"conversation": conversation, "turn": turn, **metadata}
     query = gathering.query(None if id is None else str(id), text, path, line, metadata)
     right = [_passage(gathering, one, path, line) for one in fields.get("reference_contexts") or ()]
     for id in right or fields.get("reference_passages") or ():
@@ -311,29 +308,19 @@ def _take(gathering: Gathering, row: Given, file: GivenAnswers) -> None:
     if not file.answered or ("answer" not in fields and "error" not in fields):
         return
     answer = {name: fields[name] for name in _FIELDS if fields.get(name) is not None}
-    if hops := fields.get("hops"):
-        answer["hops"] = [_hop(gathering, hop, path, line) for hop in hops]
+    if hops := fields.get("hops"):  # a text that has no id gets one
+        of_hops = [[_passage(gathering, one, path, line) for one in hop.get("contexts", ())] for hop in hops]
+        answer["hops"] = [
+            {name: value for name, value in hop.items() if name != "contexts"}
+            | {"passages": [*hop.get("passages", ()), *more]}
+            for hop, more in zip(hops, of_hops, strict=True)
+        ]
     used = fields.get("usage")
     if isinstance(used, dict):
         answer["usage"] = {name: used[name] for name in Usage.model_fields if used.get(name) is not None}
     if named and not (fields.get("passages") and all(one.get("id") for one in given)):
         answer["passages"] = named
     gathering.answer(str(fields.get("agent") or file.agent), {**answer, "query_id": query}, path, line)
-
-
-def _hop(gathering: Gathering, hop: Mapping[str, Any], path: Path, line: int) -> dict[str, Any]:
-    """Its passages by their ids; a text that has none gets one."""
-    named = [_passage(gathering, one, path, line) for one in hop.get("contexts", ())]
-    told = {name: value for name, value in hop.items() if name != "contexts"}
-    return told | {"passages": [*hop.get("passages", ()), *named]}
-
-
-def _of_conversation(text: str) -> dict[str, Any]:
-    """Of a turn with what was said before, which conversation it is of, known by its first turn, and its number."""
-    if not isinstance(text, Asked):
-        return {}
-    turn = 1 + sum(one.role == "user" for one in text.history)
-    return {"conversation": digest_bytes(text.history[0].text.encode("utf-8", "surrogatepass"))[:10], "turn": turn}
 
 
 def _passage(gathering: Gathering, context: dict[str, Any], path: Path, line: int) -> str:

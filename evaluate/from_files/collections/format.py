@@ -5,7 +5,7 @@ named. A format is a class of a module of this folder, or another package's by t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -83,10 +83,11 @@ def formats() -> dict[str, Format]:
 
 def format_named(name: str) -> Format:
     """Ours or another package's. Raises InputError where there is none of this name."""
-    theirs = None if name in formats() else plugin("exports", name, Format)  # type: ignore[type-abstract]
-    if name not in formats() and theirs is None:
-        raise InputError(f"'{plain(name)}' is no format", remedy=f"there are {listed(list(formats()))}")
-    return theirs() if theirs else formats()[name]
+    if name in formats():
+        return formats()[name]
+    if theirs := plugin("exports", name, Format):  # type: ignore[type-abstract]
+        return theirs()
+    raise InputError(f"'{plain(name)}' is no format", remedy=f"there are {listed(list(formats()))}")
 
 
 def sources() -> list[str]:
@@ -105,12 +106,11 @@ def in_folders(sources: Sequence[Path], suffixes: Sequence[str]) -> list[Path]:
     """The files, and those in folders with one of the suffixes. Raises InputError where there is none."""
     found = []
     for source in sources:
-        inside = (
-            [path for path in sorted(source.iterdir()) if path.suffix.lower() in suffixes] if source.is_dir() else []
-        )
-        if source.is_dir() and not inside:
+        there = sorted(source.iterdir()) if source.is_dir() else [source]
+        inside = [path for path in there if path == source or path.suffix.lower() in suffixes]
+        if not inside:
             raise InputError(f"holds no file with {listed(suffixes)}", file=source)
-        found += inside or [source]
+        found += inside
     return found
 
 
@@ -140,146 +140,97 @@ def told_besides(query: Query) -> dict[str, Any]:
     return {name: value for name, value in query.metadata.items() if name != EXPECTED or expected_text(query) is None}
 
 
-def expected(collection: Collection) -> int:
-    """Queries with an expected answer."""
-    return sum(expected_text(query) is not None for query in collection.queries.values())
-
-
 def told_of_queries(collection: Collection, besides: Sequence[str] = ()) -> int:
     """Queries with metadata besides the expected answer and fields that are held."""
     return sum(bool(told_besides(query).keys() - set(besides)) for query in collection.queries.values())
 
 
-def query_ids(collection: Collection) -> int:
-    """Ids of queries."""
-    return len(collection.queries)
-
-
-def unanswered(collection: Collection) -> int:
+def _unanswered(collection: Collection) -> int:
     """Queries for which no agent has an answer or a failure, where there is an agent."""
     asked = {answer.query_id for answer in answers_of(collection)}
     return len(collection.queries.keys() - asked) if collection.answers else 0
 
 
-def spaced_queries(collection: Collection) -> int:
-    """Queries whose text has white space that single spaces do not stand for."""
-    return sum(" ".join(query.text.split()) != query.text for query in collection.queries.values())
+def _spaced(texts: Iterable[str]) -> int:
+    """Texts with white space that single spaces do not stand for."""
+    return sum(" ".join(text.split()) != text for text in texts)
 
 
-def passages(collection: Collection) -> int:
-    """Passages."""
-    return len(collection.passages)
-
-
-def spaced_passages(collection: Collection) -> int:
-    """Passages whose title or text has white space that single spaces do not stand for."""
-    whole = collection.passages.values()
-    return sum(" ".join(text.split()) != text for one in whole for text in (one.title, one.text))
-
-
-def unnamed_passages(collection: Collection) -> int:
+def _unnamed(collection: Collection) -> set[str]:
     """Passages that no answer names."""
-    return len(collection.passages.keys() - _named(collection))
+    return collection.passages.keys() - {id for answer in answers_of(collection) for id in answer.passages}
 
 
-def unused_passages(collection: Collection) -> int:
-    """Passages that no answer names and no label calls relevant."""
+def _unused(collection: Collection) -> int:
     right = {id for row in collection.qrels.values() for id, label in row.items() if label >= 1}
-    return len(collection.passages.keys() - _named(collection) - right)
+    return len(_unnamed(collection) - right)
 
 
-def _named(collection: Collection) -> set[str]:
-    return {id for answer in answers_of(collection) for id in answer.passages}
-
-
-def titles(collection: Collection) -> int:
-    """Passages with a title."""
-    return sum(bool(passage.title) for passage in collection.passages.values())
-
-
-def told_of_passages(collection: Collection) -> int:
-    """Passages with metadata."""
-    return sum(bool(passage.metadata) for passage in collection.passages.values())
-
-
-def told_besides_doc(collection: Collection) -> int:
-    """Passages with metadata besides the document that they are from."""
-    return sum(bool(passage.metadata.keys() - {"doc"}) for passage in collection.passages.values())
-
-
-def labels(collection: Collection) -> int:
-    """Labels."""
-    return collection.counts()["labels"]
-
-
-def grades(collection: Collection) -> int:
+def _grades(collection: Collection) -> int:
     """Labels besides 1: one above it is read back as 1, one below it has no place."""
     return sum(label != 1 for row in collection.qrels.values() for label in row.values())
 
 
-def labels_without_text(collection: Collection) -> int:
+def _textless_labels(collection: Collection) -> int:
     """Labels of passages whose text is not at hand, or of queries that are not."""
     rows = collection.qrels.items()
     return sum(id not in collection.passages or query not in collection.queries for query, row in rows for id in row)
 
 
-def answers(collection: Collection) -> int:
-    """Answers and failures."""
-    return collection.counts()["answers"]
-
-
-def failures(collection: Collection) -> int:
-    """Answers that failed."""
-    return sum(answer.answer is None for answer in answers_of(collection))
-
-
-def without_text(collection: Collection) -> int:
+def _textless_places(collection: Collection) -> int:
     """Places of answers that name a passage whose text is not at hand."""
     return sum(id not in collection.passages for answer in answers_of(collection) for id in answer.passages)
 
 
-def asked_instead(collection: Collection) -> int:
-    """Answers with the queries that an agent put in place of the one asked."""
-    return sum(bool(answer.queries) for answer in answers_of(collection))
-
-
-def models_and_prompts(collection: Collection) -> int:
-    """Answers that say by which model or prompt they were made."""
-    return sum(answer.model is not None or answer.prompt is not None for answer in answers_of(collection))
-
-
-def usage(collection: Collection) -> int:
-    """Answers with tokens or a cost."""
-    return sum(answer.usage != Usage() for answer in answers_of(collection))
-
-
-def latencies(collection: Collection) -> int:
-    """Answers with a latency."""
-    return sum(answer.latency_s is not None for answer in answers_of(collection))
-
-
-def rankings(collection: Collection) -> int:
-    """Rankings of a query by an agent."""
-    return sum(map(len, collection.rankings.values()))
-
-
-def games(collection: Collection) -> int:
-    """Games."""
-    return len(collection.games)
-
-
-IDS_OF_QUERIES: Losses = {"ids of queries": query_ids}
-OF_QUERIES: Losses = {"expected answers": expected, "metadata of queries": told_of_queries}
-OF_FAILURES: Losses = {"why answers failed": failures}
-OF_PLACES: Losses = {"passages of answers without their text": without_text}
-OF_AGENTS: Losses = {
-    "queries that agents asked instead": asked_instead,
-    "models and prompts of answers": models_and_prompts,
+PARTS: Losses = {
+    "ids of queries": lambda made: len(made.queries),
+    "expected answers": lambda made: sum(expected_text(one) is not None for one in made.queries.values()),
+    "metadata of queries": told_of_queries,
+    "white space of queries": lambda made: _spaced(one.text for one in made.queries.values()),
+    "queries that nobody answered": _unanswered,
+    "passages": lambda made: len(made.passages),
+    "ids of passages": lambda made: len(made.passages),
+    "titles of passages": lambda made: sum(bool(one.title) for one in made.passages.values()),
+    "metadata of passages": lambda made: sum(bool(one.metadata) for one in made.passages.values()),
+    "metadata of passages besides their document": lambda made: sum(
+        bool(one.metadata.keys() - {"doc"}) for one in made.passages.values()
+    ),
+    "white space of passages": lambda made: _spaced(
+        text for one in made.passages.values() for text in (one.title, one.text)
+    ),
+    "passages that no answer names": lambda made: len(_unnamed(made)),
+    "passages that nobody names": _unused,
+    "labels": lambda made: made.counts()["labels"],
+    "grades of labels": _grades,
+    "labels of passages without a text": _textless_labels,
+    "answers": lambda made: made.counts()["answers"],
+    "answers that failed": lambda made: sum(one.answer is None for one in answers_of(made)),
+    "why answers failed": lambda made: sum(one.answer is None for one in answers_of(made)),
+    "passages of answers": lambda made: sum(bool(one.passages) for one in answers_of(made)),
+    "passages of answers without their text": _textless_places,
+    "queries that agents asked instead": lambda made: sum(bool(one.queries) for one in answers_of(made)),
+    "models and prompts of answers": lambda made: sum(
+        one.model is not None or one.prompt is not None for one in answers_of(made)
+    ),
+    "tokens and costs": lambda made: sum(one.usage != Usage() for one in answers_of(made)),
+    "latencies": lambda made: sum(one.latency_s is not None for one in answers_of(made)),
+    "steps of answers": lambda made: sum(bool(one.hops) for one in answers_of(made)),
+    "rankings": lambda made: sum(map(len, made.rankings.values())),
+    "games": lambda made: len(made.games),
 }
-OF_COST: Losses = {"tokens and costs": usage, "latencies": latencies}
+
+
+def parts(*names: str) -> Losses:
+    """Those of `PARTS`."""
+    return {name: PARTS[name] for name in names}
+
+
 OF_TURNS: Losses = {
     "what was said before queries": lambda made: sum(bool(one.history) for one in made.queries.values()),
     "steps and calls of answers": lambda made: sum(bool(one.hops or one.calls) for one in answers_of(made)),
 }
 """Of a format that has neither conversations nor agents' steps."""
-OF_TESTS: Losses = {"rankings": rankings, "games": games}
+OF_QUERIES = ("expected answers", "metadata of queries")
+OF_AGENTS = ("queries that agents asked instead", "models and prompts of answers")
+OF_COST = ("tokens and costs", "latencies")
+OF_TESTS = ("rankings", "games")

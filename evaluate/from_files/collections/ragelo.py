@@ -12,25 +12,13 @@ from pydantic import ValidationError
 from ragassay.errors import InputError
 from ragassay.files import Rankings, first_problem, json_line, read_json, write_json, write_text
 from ragassay.layouts.cells import Row, read_rows, text
+from ragassay.layouts.traces import at
 from ragassay.records import Answer, Game, Passage
 from ragassay.text import listed, plain
 
 from ..rate import AnyonesGame, read_games
 from .collection import Collection, Gathering, agent_name
-from .format import (
-    OF_AGENTS,
-    OF_COST,
-    OF_FAILURES,
-    OF_QUERIES,
-    Format,
-    Losses,
-    answers_of,
-    in_folders,
-    labels,
-    labels_without_text,
-    titles,
-    told_of_passages,
-)
+from .format import OF_AGENTS, OF_COST, OF_QUERIES, Format, Losses, answers_of, in_folders, parts
 from .sheets import write_table
 
 KINDS = {
@@ -87,18 +75,6 @@ def _documents(gathering: Gathering, files: Sequence[tuple[Path, list[Row]]]) ->
     }
 
 
-def _games(gathering: Gathering, path: Path) -> list[Game]:
-    """The verdicts, on the queries' ids where they name them by text."""
-    queries = gathering.queries
-    by_text = {query.text.strip(): id for id, query in queries.items()}
-    made = []
-    for game in read_games(path).games:
-        id = game.query_id if game.query_id in queries else by_text.get(game.query_id.strip(), game.query_id)
-        names = {side: gathering.known_as(getattr(game, side)) for side in ("agent_a", "agent_b")}
-        made.append(Game(**{**game.model_dump(), "query_id": id, **names}))
-    return made
-
-
 def _name_the_rest(gathering: Gathering, files: dict[str, list[tuple[Path, list[Row]]]]) -> None:
     for path, _ in files["ranking"]:
         gathering.notes.append(f"{plain(path.name)}: a ranking is not taken, `ragassay rate` makes one of the games")
@@ -109,14 +85,8 @@ def _name_the_rest(gathering: Gathering, files: dict[str, list[tuple[Path, list[
                 gathering.notes.append(f"{plain(path.name)}: read as {kind}; not used: {listed(left)}")
 
 
-def _compare_agents(gathering: Gathering, games: Sequence[Game]) -> None:
-    played = {name for game in games for name in (game.agent_a, game.agent_b)}
-    if games and gathering.answers and not played & gathering.answers.keys():
-        theirs, ours = listed(sorted(played)[:3]), listed(sorted(gathering.answers)[:3])
-        gathering.notes.append(f"no agent of the games ({plain(theirs)}, …) has answers (those are of {ours}, …)")
-
-
 WINNERS = {"a": "A", "b": "B", "tie": "C"}
+_SIDES = {theirs: ours for ours, theirs in WINNERS.items()}
 GAMES = "pairwise_answers_evaluations.csv"
 
 
@@ -135,18 +105,6 @@ def _other_passages(collection: Collection) -> int:
     return sum(found[one.agent, one.query_id] != one.passages for one in answers_of(collection))
 
 
-def _without_text(collection: Collection) -> int:
-    return sum(not _text_of(collection, id) for _, _, rows in retrieved(collection) for id, _ in rows)
-
-
-def _blank(collection: Collection) -> int:
-    return sum(not passage.text.strip() for passage in collection.passages.values())
-
-
-def _spaced_reasons(collection: Collection) -> int:
-    return sum((game.reason or "").strip() != (game.reason or "") for game in collection.games)
-
-
 def _other_scores(collection: Collection) -> int:
     places = [(n, score) for _, _, rows in retrieved(collection) for n, (_, score) in enumerate(rows, 1)]
     return sum(round(score, 6) != round(1 / n, 6) for n, score in places)
@@ -160,15 +118,6 @@ def swapped(game: Game, first: Literal["a", "b"]) -> Game:
     probability = None if game.probability is None else 1 - game.probability
     sides = {"agent_a": game.agent_b, "agent_b": game.agent_a, "place_a": game.place_b, "place_b": game.place_a}
     return game.model_copy(update={**sides, "first": first, "winner": winner, "probability": probability})
-
-
-def _told_of_games(collection: Collection) -> int:
-    games = collection.games
-    return sum(bool(one.judge) or one.probability is not None or one.presentation is not None for one in games)
-
-
-def _failed_games(collection: Collection) -> int:
-    return sum(game.winner is None for game in collection.games)
 
 
 def check_ids(collection: Collection) -> None:
@@ -196,13 +145,6 @@ def _text_of(collection: Collection, id: str) -> str:
     return passage.text if passage and passage.text.strip() else ""
 
 
-def _game_row(game: Game) -> Mapping[str, str]:
-    return {
-        **{"qid": game.query_id, "agent_a": game.agent_a, "agent_b": game.agent_b},
-        **{"raw_answer": game.reason or "", "answer": WINNERS.get(game.winner or "", "")},
-    }
-
-
 class RageloTables(Format):
     """RAGElo's tables, as its notebooks have them, told by their columns when they are read; and its experiments.
 
@@ -215,20 +157,22 @@ class RageloTables(Format):
     name = "ragelo"
     title = "RAGElo's tables"
     loses: ClassVar[Losses] = {
-        **OF_QUERIES,
-        "passages without a text": _blank,
-        "titles of passages": titles,
-        "metadata of passages": told_of_passages,
-        "retrieved passages without their text": _without_text,
+        **parts(*OF_QUERIES),
+        "passages without a text": lambda made: sum(not one.text.strip() for one in made.passages.values()),
+        **parts("titles of passages", "metadata of passages"),
+        "retrieved passages without their text": lambda made: sum(
+            not _text_of(made, id) for _, _, rows in retrieved(made) for id, _ in rows
+        ),
         "passages of answers that are not the ranking's": _other_passages,
         "scores of rankings": _other_scores,
-        "labels": labels,
-        **OF_FAILURES,
-        **OF_AGENTS,
-        **OF_COST,
-        "judges, probabilities and lists of games": _told_of_games,
-        "why games failed": _failed_games,
-        "white space around reasons of games": _spaced_reasons,
+        **parts("labels", "why answers failed", *OF_AGENTS, *OF_COST),
+        "judges, probabilities and lists of games": lambda made: sum(
+            bool(one.judge) or one.probability is not None or one.presentation is not None for one in made.games
+        ),
+        "why games failed": lambda made: sum(one.winner is None for one in made.games),
+        "white space around reasons of games": lambda made: sum(
+            (one.reason or "").strip() != (one.reason or "") for one in made.games
+        ),
     }
 
     def write(self, collection: Collection, folder: Path) -> None:
@@ -237,13 +181,17 @@ class RageloTables(Format):
         write_table(folder / "queries.csv", [{"qid": one.id, "query": one.text} for one in collection.queries.values()])
         if rows := list(_document_rows(collection)):
             write_table(folder / "documents.csv", rows)
-        answers = [
-            {"qid": one.query_id, "agent": one.agent, "answer": one.answer or ""} for one in answers_of(collection)
-        ]
-        if answers:
-            write_table(folder / "answers.csv", answers)
-        if collection.games:
-            write_table(folder / GAMES, [_game_row(swapped(game, "a")) for game in collection.games])
+        answers = ({"qid": one.query_id, "agent": one.agent, "answer": one.answer} for one in answers_of(collection))
+        games = (
+            {
+                **{"qid": game.query_id, "agent_a": game.agent_a, "agent_b": game.agent_b},
+                **{"raw_answer": game.reason, "answer": WINNERS.get(game.winner or "")},
+            }
+            for game in (swapped(one, "a") for one in collection.games)
+        )
+        for name, made in (("answers.csv", list(answers)), (GAMES, list(games))):
+            if made:
+                write_table(folder / name, made)
 
     def read(self, sources: Sequence[Path]) -> Collection:
         """The collection of the files, or of the `.csv`, `.json` and `.jsonl` files of folders. Raises InputError."""
@@ -252,7 +200,7 @@ class RageloTables(Format):
         for path in in_folders(sources, (".csv", ".json", ".jsonl")):
             if path.name.endswith(RESULTS):
                 continue  # it is read with its experiment
-            if is_experiment(path):
+            if path.suffix.lower() == ".json" and isinstance(at(read_json(path), "queries"), Mapping):
                 experiments.append(path)
                 continue
             rows = list(read_rows(path, _KINDS_KNOWN))
@@ -270,17 +218,23 @@ class RageloTables(Format):
         for path, row in _rows(files["answers"]):
             query, agent = _cell(row, "qid", path), _cell(row, "agent", path)
             if query not in gathering.queries:
-                raise InputError(
-                    f"query '{plain(query)}' is in no file of queries", file=path, line=row.line, remedy=_KINDS_KNOWN
-                )
+                problem = f"query '{plain(query)}' is in no file of queries"
+                raise InputError(problem, file=path, line=row.line, remedy=_KINDS_KNOWN)
             found = [id for id, _ in rankings.get(agent_name(agent), {}).get(query, ())]
             answer = {"query_id": query, "answer": text(row.fields.get("answer") or ""), "passages": found}
             gathering.answer(agent, answer, path, row.line)
-        games = [game for path, _ in files["games"] for game in _games(gathering, path)]
+        by_text, games = {query.text.strip(): id for id, query in gathering.queries.items()}, list[Game]()
+        for game in (game for path, _ in files["games"] for game in read_games(path).games):
+            id = game.query_id if game.query_id in gathering.queries else by_text.get(game.query_id.strip())
+            sides = {side: gathering.known_as(getattr(game, side)) for side in ("agent_a", "agent_b")}
+            games.append(Game(**{**game.model_dump(), "query_id": id or game.query_id, **sides}))
         reading = Reading(gathering, rankings, games)
         for path in experiments:
             reading.take(path)
-        _compare_agents(gathering, games)
+        played = {name for game in games for name in (game.agent_a, game.agent_b)}
+        if games and gathering.answers and not played & gathering.answers.keys():
+            theirs, ours = listed(sorted(played)[:3]), listed(sorted(gathering.answers)[:3])
+            gathering.notes.append(f"no agent of the games ({plain(theirs)}, …) has answers (those are of {ours}, …)")
         return gathering.collection(rankings=rankings, games=tuple(games))
 
 
@@ -302,11 +256,6 @@ def _strays(collection: Collection) -> int:
     return len(collection.passages.keys() - judged - ranked)
 
 
-def _ranked_without_text(collection: Collection) -> int:
-    rows = [row for rankings in collection.rankings.values() for row in rankings.values()]
-    return sum(id not in collection.passages for row in rows for id, _ in row)
-
-
 def by_query(collection: Collection) -> list[Game]:
     """The games of known queries, query by query."""
     place = {id: number for number, id in enumerate(collection.queries)}
@@ -324,87 +273,70 @@ def _of_unknown(collection: Collection) -> int:
     return sum(query not in collection.queries for query in (*games, *rankings, *collection.qrels))
 
 
-def is_experiment(path: Path) -> bool:
-    """Whether it is a JSON file of one object with queries by id. Raises InputError for what is not JSON."""
-    if path.suffix.lower() != ".json":
-        return False
-    value = read_json(path)
-    return isinstance(value, dict) and isinstance(value.get("queries"), dict)
-
-
 class Reading:
     """Takes experiments into `gathering`, and what it has no place for into `rankings` and `games`."""
 
     def __init__(self, gathering: Gathering, rankings: dict[str, Rankings], games: list[Game]) -> None:
         self.gathering, self.rankings, self.games = gathering, rankings, games
-        self._unused: Counter[str] = Counter()
+        self._path, self._where, self._unused = Path(), "", Counter[str]()
         self._numbered: list[tuple[int, Game]] = []
 
     def take(self, path: Path) -> None:
         """Raises InputError for what is not as RAGElo writes it."""
+        self._path = path
         self._unused.clear()
         experiment = read_json(path)
         self._name_unused("experiment", {k: v for k, v in experiment.items() if v})
-        self._add_results(experiment, path)
+        self._add_results(experiment)
         for id, query in experiment["queries"].items():
-            self._take_query(id, _json_object(query, f"query '{plain(id)}'", path), path)
+            self._where = f"query '{plain(id)}'"
+            self._take_query(id, self._object(query, self._where))
         if self._unused:
             told = listed([f"{plain(name)} ({n})" for name, n in self._unused.items()])
             self.gathering.notes.append(f"{plain(path.name)}: not used: {told}")
 
-    def _add_results(self, experiment: Mapping[str, Any], path: Path) -> None:
+    def _add_results(self, experiment: Mapping[str, Any]) -> None:
         """What RAGElo 0.7 keeps in a file beside it, to documents and games whose evaluation is not told here."""
-        beside = path.with_name(f"{experiment.get('experiment_name') or path.stem}{RESULTS}")
+        beside = self._path.with_name(f"{experiment.get('experiment_name') or self._path.stem}{RESULTS}")
         for row in read_rows(beside) if beside.is_file() else ():
             told = row.fields
-            query = experiment["queries"].get(told.get("qid"))
             pair = "-".join(sorted((str(told.get("agent_a")), str(told.get("agent_b")))))
             kind, id = ("retrieved_docs", told["did"]) if "did" in told else ("pairwise_games", pair)
-            held = query.get(kind) if isinstance(query, dict) else None
-            judged = held.get(id) if isinstance(held, dict) else None
+            judged = at(experiment["queries"].get(told.get("qid")), kind, id)
             if not isinstance(judged, dict):
                 self._unused["evaluations of what is not there, or of single answers"] += 1
             elif judged.get("evaluation") is None:
                 judged["evaluation"] = told
 
-    def _take_query(self, id: str, query: Mapping[str, Any], path: Path) -> None:
-        where = f"query '{plain(id)}'"
+    def _take_query(self, id: str, query: Mapping[str, Any]) -> None:
         self._name_unused("query", query)
         text = query.get("query")
         if not isinstance(text, str) or not text.strip():
-            raise InputError(f"{where} has no text", file=path)
-        told = _json_object(query.get("metadata") or {}, f"the metadata of {where}", path)
-        self.gathering.query(id, text, path, None, told)
+            raise InputError(f"{self._where} has no text", file=self._path)
+        self.gathering.query(id, text, self._path, None, self._metadata(query, self._where))
         ranked: Rankings = {}
-        for document in _several(query, "retrieved_docs", where, path):
-            self._take_document(id, document, ranked, where, path)
+        for document in self._several(query, "retrieved_docs"):
+            self._take_document(id, document, ranked)
         for agent, rows in ranked.items():
             self.rankings.setdefault(agent, {})[id] = sorted(rows, key=lambda row: -row[1])
-        for answer in _several(query, "answers", where, path):
-            self._take_answer(id, answer, where, path)
+        for answer in self._several(query, "answers"):
+            self._take_answer(id, answer)
         self._numbered = []
-        for game in _several(query, "pairwise_games", where, path):
-            self._take_game(id, game, where, path)
+        for game in self._several(query, "pairwise_games"):
+            self._take_game(id, game)
         self.games += [game for _, game in sorted(self._numbered, key=lambda one: one[0])]
 
-    def _take_document(
-        self,
-        query: str,
-        document: Mapping[str, Any],
-        ranked: Rankings,
-        where: str,
-        path: Path,
-    ) -> None:
+    def _take_document(self, query: str, document: Mapping[str, Any], ranked: Rankings) -> None:
         self._name_unused("document", document)
-        told = dict(_json_object(document.get("metadata") or {}, f"the metadata of a document of {where}", path))
+        told = self._metadata(document, f"a document of {self._where}")
         if not isinstance(document.get("did"), str) or not isinstance(document.get("text"), str):
-            raise InputError(f"a document of {where} has no did or no text", file=path)
-        rest = _ours(told)
-        fields = {"id": document["did"], "text": document["text"], **rest, "metadata": told}
-        passage = self.gathering.passage(fields, path, None)
-        for agent, score in _json_object(document.get("retrieved_by") or {}, f"retrieved_by in {where}", path).items():
+            raise InputError(f"a document of {self._where} has no did or no text", file=self._path)
+        fields = {"id": document["did"], "text": document["text"], **_ours(told), "metadata": told}
+        passage = self.gathering.passage(fields, self._path, None)
+        scores = self._object(document.get("retrieved_by") or {}, f"retrieved_by in {self._where}")
+        for agent, score in scores.items():
             if not isinstance(score, int | float) or score - score != 0:
-                raise InputError(f"a score in {where} is not a number", file=path)
+                raise InputError(f"a score in {self._where} is not a number", file=self._path)
             ranked.setdefault(agent_name(agent), []).append((passage, float(score)))
         label = _label(document.get("evaluation"))
         if label is not None:
@@ -412,61 +344,72 @@ class Reading:
         elif document.get("evaluation"):
             self._unused["evaluations of documents without a whole number"] += 1
 
-    def _take_answer(self, query: str, answer: Mapping[str, Any], where: str, path: Path) -> None:
+    def _take_answer(self, query: str, answer: Mapping[str, Any]) -> None:
         self._name_unused("answer", {name: value for name, value in answer.items() if value})
         agent, said = answer.get("agent"), answer.get("text")
         if not isinstance(agent, str):
-            raise InputError(f"an answer to {where} has no agent", file=path)
+            raise InputError(f"an answer to {self._where} has no agent", file=self._path)
         if said is None and isinstance(talk := answer.get("conversation"), list) and talk:
-            said = talk[-1].get("content") if isinstance(talk[-1], Mapping) else None
-        rest = _ours(dict(_json_object(answer.get("metadata") or {}, f"the metadata of an answer to {where}", path)))
+            said = at(talk[-1], "content")
+        rest = _ours(self._metadata(answer, f"an answer to {self._where}"))
         if isinstance(said, str) and said.strip():
             rest.pop("error", None)
         found = [id for id, _ in self.rankings.get(agent_name(agent), {}).get(query, ())]
         fields = {"passages": found, **rest, "query_id": query, "answer": "" if said is None else said}
-        self.gathering.answer(agent, fields, path, None)
+        self.gathering.answer(agent, fields, self._path, None)
 
-    def _take_game(self, query: str, game: Mapping[str, Any], where: str, path: Path) -> None:
+    def _take_game(self, query: str, game: Mapping[str, Any]) -> None:
         self._name_unused("game", game)
+        what = f"a game of {self._where}"
         fields: dict[str, Any] = {"query_id": query, "first": "a"}
         for side in ("agent_a", "agent_b"):
-            inner = _json_object(game.get(f"{side}_answer"), f"{side}_answer of a game of {where}", path)
+            inner = self._object(game.get(f"{side}_answer"), f"{side}_answer of {what}")
             fields[side] = self.gathering.known_as(str(inner.get("agent") or ""))
-        verdict = _verdict(game.get("evaluation"), where, path)
-        if verdict is None:
+        if not isinstance(judged := game.get("evaluation"), Mapping):
             self._unused["games without an evaluation"] += 1
             return
-        rest = _ours(dict(_json_object(game.get("metadata") or {}, f"the metadata of a game of {where}", path)))
+        answer = judged.get("answer")
+        told = answer if isinstance(answer, Mapping) else {"winner": answer}
+        winner, reason = told.get("winner"), told.get("comparison_reasoning") or judged.get("raw_answer")
+        if winner is None:
+            fields |= {"winner": None, "error": str(judged.get("exception") or "no winner is given")}
+        elif (side := str(winner).strip().upper()) in _SIDES:
+            fields |= {"winner": _SIDES[side], "reason": reason if reason and isinstance(reason, str) else None}
+        else:
+            problem = f"the winner of {what} is '{plain(str(winner)[:60])}'"
+            raise InputError(problem, file=self._path, remedy="it is A, B or C (a tie)")
+        rest = _ours(self._metadata(game, what))
         further, number = rest.pop("further", ()), rest.pop("number", len(self._numbered))
         try:
-            made = Game(**AnyonesGame.model_validate({**fields, **verdict}).model_dump())
+            made = Game(**AnyonesGame.model_validate(fields).model_dump())
             made = swapped(made, "b") if rest.pop("first", "a") == "b" else made
-            same = rest.pop("raw_answer", None) == game["evaluation"].get("raw_answer")
+            same = rest.pop("raw_answer", None) == judged.get("raw_answer")
             self._numbered.append((number, Game.model_validate({**made.model_dump(), **(rest if same else {})})))
         except ValidationError as error:
             problem = first_problem(error).removeprefix("Value error, ")
-            raise InputError(f"a game of {where}: {problem}", file=path) from None
+            raise InputError(f"{what}: {problem}", file=self._path) from None
         for one in further:
-            self._take_game(query, _json_object(one, f"a further game of {where}", path), where, path)
+            self._take_game(query, self._object(one, f"a further game of {self._where}"))
 
     def _name_unused(self, kind: str, given: Mapping[str, Any]) -> None:
         for name in given.keys() - _KNOWN[kind]:
             self._unused[f"{name} of {kind}"] += 1
 
+    def _object(self, value: Any, what: str) -> Mapping[str, Any]:
+        if not isinstance(value, Mapping):
+            raise InputError(f"{what} is not a JSON object", file=self._path)
+        return value
 
-def _json_object(value: Any, what: str, path: Path) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise InputError(f"{what} is not a JSON object", file=path)
-    return value
+    def _metadata(self, holder: Mapping[str, Any], what: str) -> dict[str, Any]:
+        return dict(self._object(holder.get("metadata") or {}, f"the metadata of {what}"))
 
-
-def _several(query: Mapping[str, Any], name: str, where: str, path: Path) -> list[Mapping[str, Any]]:
-    """The objects of a list, or those of an object by their names."""
-    value = query.get(name) or []
-    found = list(value.values()) if isinstance(value, Mapping) else value
-    if not isinstance(found, list):
-        raise InputError(f"'{name}' of {where} is neither a list nor an object", file=path)
-    return [_json_object(one, f"one of '{name}' of {where}", path) for one in found]
+    def _several(self, query: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+        """The objects of a list, or those of an object by their names."""
+        value = query.get(name) or []
+        found = list(value.values()) if isinstance(value, Mapping) else value
+        if not isinstance(found, list):
+            raise InputError(f"'{name}' of {self._where} is neither a list nor an object", file=self._path)
+        return [self._object(one, f"one of '{name}' of {self._where}") for one in found]
 
 
 def _ours(metadata: dict[str, Any]) -> dict[str, Any]:
@@ -476,7 +419,7 @@ def _ours(metadata: dict[str, Any]) -> dict[str, Any]:
 
 
 def _label(evaluation: Any) -> int | None:
-    answer = evaluation.get("answer") if isinstance(evaluation, Mapping) else None
+    answer = at(evaluation, "answer")
     if isinstance(answer, Mapping):
         answer = next((answer[name] for name in _SCORES if answer.get(name) is not None), None)
     try:
@@ -484,33 +427,6 @@ def _label(evaluation: Any) -> int | None:
     except ValueError:
         return None
     return int(value) if value is not None and value - value == 0 and value == int(value) else None
-
-
-def _verdict(evaluation: Any, where: str, path: Path) -> dict[str, Any] | None:
-    """winner or error, and the reason; None where the game was not judged."""
-    if not isinstance(evaluation, Mapping):
-        return None
-    answer = evaluation.get("answer")
-    told = answer if isinstance(answer, Mapping) else {"winner": answer}
-    winner, reason = told.get("winner"), told.get("comparison_reasoning") or evaluation.get("raw_answer") or None
-    if winner is None:
-        return {"winner": None, "error": str(evaluation.get("exception") or "no winner is given")}
-    side = {theirs: ours for ours, theirs in WINNERS.items()}.get(str(winner).strip().upper())
-    if side is None:
-        problem = f"the winner of a game of {where} is '{plain(str(winner)[:60])}'"
-        raise InputError(problem, file=path, remedy="it is A, B or C (a tie)")
-    return {"winner": side, "reason": reason if isinstance(reason, str) else None}
-
-
-def _experiment_query(id: str, collection: Collection, games: Sequence[Game]) -> dict[str, Any]:
-    query = collection.queries[id]
-    answers = [rows[id] for _, rows in sorted(collection.answers.items()) if id in rows]
-    return {
-        **{"qid": id, "query": query.text, "metadata": query.metadata or None},
-        "retrieved_docs": {one["did"]: one for one in _ranked_documents(id, collection)},
-        "answers": {one.agent: _experiment_answer(one) for one in answers},
-        "pairwise_games": _experiment_games(games, collection),
-    }
 
 
 def _experiment_games(games: Sequence[Game], collection: Collection) -> dict[str, dict[str, Any]]:
@@ -616,8 +532,10 @@ class RageloExperiment(Format):
     loses: ClassVar[Losses] = {
         "places of games among those of other queries": _moved,
         "passages that nobody ranked or labelled": _strays,
-        "ranked passages without their text": _ranked_without_text,
-        "labels of passages without a text": labels_without_text,
+        "ranked passages without their text": lambda made: sum(
+            id not in made.passages for rows in made.rankings.values() for row in rows.values() for id, _ in row
+        ),
+        **parts("labels of passages without a text"),
         "labels, rankings and games of unknown queries": _of_unknown,
     }
 
@@ -627,6 +545,14 @@ class RageloExperiment(Format):
         games: dict[str, list[Game]] = {}
         for game in collection.games:
             games.setdefault(game.query_id, []).append(game)
-        queries = {id: _experiment_query(id, collection, games.get(id, ())) for id in collection.queries}
+        queries = {}
+        for id, query in collection.queries.items():
+            answers = [rows[id] for _, rows in sorted(collection.answers.items()) if id in rows]
+            queries[id] = {
+                **{"qid": id, "query": query.text, "metadata": query.metadata or None},
+                "retrieved_docs": {one["did"]: one for one in _ranked_documents(id, collection)},
+                "answers": {one.agent: _experiment_answer(one) for one in answers},
+                "pairwise_games": _experiment_games(games.get(id, ()), collection),
+            }
         write_json(folder / FILE, {"queries": queries, "experiment_name": OURS, "elo_tournaments": []})
         write_text(folder / f"{OURS}{RESULTS}", "".join(map(json_line, _results(collection, games))))

@@ -1,9 +1,14 @@
 """Sheets of answers, a row a query and a file an agent: Ragas, DeepEval, Agent Evaluation, and our own columns as CSV;
-data sets without answers: promptfoo, Inspect.
+data sets without answers: promptfoo, Inspect; conversations, each with all its turns: Ragas, DeepEval.
 
 https://docs.ragas.io, "Evaluation sample"; https://deepeval.com/docs/evaluation-test-cases; https://docs.databricks.com,
 "Agent Evaluation input schema". `ragassay.layouts` reads them back. A failure is a row without an answer; queries that
 nobody answered are a file of their own, without a column of answers.
+
+https://deepeval.com/docs/evaluation-multiturn-test-cases. A conversation is written once, up to the last turn that was
+asked: behind it stands the agent's answer, before it what was said, which these tools take for the agent's, too. A turn
+that was asked has its query's id and metadata in its message's metadata, and what no agent said has `BY` there:
+`layouts.answers.turns_of` knows them again.
 """
 
 from __future__ import annotations
@@ -11,62 +16,43 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from ragassay.errors import InputError
 from ragassay.files import json_line, write_json, write_text
-from ragassay.layouts.cells import OUR_ID, Context
+from ragassay.layouts.answers import calls_of
+from ragassay.layouts.cells import BY, OUR_ID, Context
 from ragassay.layouts.tables import AgentEvaluation as Rows
 from ragassay.queries import FROM, link_of
-from ragassay.records import Answer, Passage, Query, Usage
+from ragassay.records import Answer, Passage, Query, Turn, Usage
 from ragassay.text import csv_cell, plain
 
 from .collection import Collection
 from .format import (
-    IDS_OF_QUERIES,
     OF_AGENTS,
     OF_COST,
-    OF_FAILURES,
-    OF_PLACES,
     OF_TESTS,
     Format,
     Losses,
-    answers,
+    answers_of,
     expected_text,
-    grades,
-    labels,
-    labels_without_text,
-    passages,
-    titles,
+    parts,
     told_besides,
-    told_besides_doc,
-    told_of_passages,
     told_of_queries,
-    unnamed_passages,
-    unused_passages,
-    usage,
 )
 
 Row = dict[str, Any]
 Make = Callable[[Query, Answer | None, Collection], Row]
 Pair = tuple[Query, Answer | None]
 
-_FEWER: Losses = {"titles of passages": titles, "labels of passages without a text": labels_without_text}
-_SHEET: Losses = {
-    **IDS_OF_QUERIES,
-    "metadata of queries": told_of_queries,
-    "passages that nobody names": unused_passages,
-    **_FEWER,
-    "metadata of passages": told_of_passages,
-    "grades of labels": grades,
-    **OF_FAILURES,
-    **OF_PLACES,
-    **OF_AGENTS,
-    **OF_COST,
-    **OF_TESTS,
-}
+_TEXTLESS = "passages of answers without their text"
+_SHEET = parts(
+    *("ids of queries", "metadata of queries", "passages that nobody names", "titles of passages"),
+    *("labels of passages without a text", "metadata of passages", "grades of labels", "why answers failed"),
+    *(_TEXTLESS, *OF_AGENTS, *OF_COST, *OF_TESTS),
+)
 
 
 class Ragas(Format):
@@ -75,7 +61,7 @@ class Ragas(Format):
     name = "ragas"
     title = "Ragas' samples"
     layouts = ("ragas",)
-    loses: ClassVar[Losses] = _SHEET
+    loses = _SHEET
 
     def write(self, collection: Collection, folder: Path) -> None:
         """AGENT.jsonl, as `EvaluationDataset.from_jsonl` reads it. Raises InputError where queries have one text."""
@@ -90,7 +76,7 @@ class RagasCsv(Format):
     name = "ragas-csv"
     title = "Ragas' samples"
     source = "ragas"
-    loses: ClassVar[Losses] = _SHEET
+    loses = _SHEET
 
     def write(self, collection: Collection, folder: Path) -> None:
         """AGENT.csv, lists as JSON in a cell. Raises InputError where two queries have one text."""
@@ -107,7 +93,7 @@ class DeepEval(Format):
     layouts = ("deepeval",)
     loses: ClassVar[Losses] = {
         **{name: count for name, count in _SHEET.items() if name != "latencies"},
-        "ids of passages": passages,
+        **parts("ids of passages"),
     }
 
     def write(self, collection: Collection, folder: Path) -> None:
@@ -125,15 +111,10 @@ class AgentEvaluation(Format):
     layouts = ("agent-evaluation",)
     loses: ClassVar[Losses] = {
         "metadata of queries": lambda made: told_of_queries(made, besides=("expected_facts", "expected_docs")),
-        "passages that no answer names": unnamed_passages,
-        "titles of passages": titles,
-        "metadata of passages besides their document": told_besides_doc,
-        "labels": labels,
-        **OF_FAILURES,
-        **OF_PLACES,
-        **OF_AGENTS,
-        "tokens and costs": usage,
-        **OF_TESTS,
+        **parts(
+            *("passages that no answer names", "titles of passages", "metadata of passages besides their document"),
+            *("labels", "why answers failed", _TEXTLESS, *OF_AGENTS, "tokens and costs", *OF_TESTS),
+        ),
     }
 
     def write(self, collection: Collection, folder: Path) -> None:
@@ -142,13 +123,7 @@ class AgentEvaluation(Format):
             _write_lines(folder / f"{name}.jsonl", rows)
 
 
-_NO_ANSWERS: Losses = {
-    "passages": passages,
-    "titles of passages": titles,
-    "labels": labels,
-    "answers": answers,
-    **OF_TESTS,
-}
+_NO_ANSWERS = parts("passages", "titles of passages", "labels", "answers", *OF_TESTS)
 
 
 class Promptfoo(Format):
@@ -157,7 +132,7 @@ class Promptfoo(Format):
     name = "promptfoo"
     title = "promptfoo's tests"
     layouts = ("promptfoo",)
-    loses: ClassVar[Losses] = _NO_ANSWERS
+    loses = _NO_ANSWERS
 
     def write(self, collection: Collection, folder: Path) -> None:
         """tests.json, for `tests: file://tests.json`: the variables question and expected_response, and metadata.
@@ -185,16 +160,14 @@ class Inspect(Format):
     name = "inspect"
     title = "Inspect's data sets"
     layouts = ("inspect",)
-    loses: ClassVar[Losses] = _NO_ANSWERS
+    loses = _NO_ANSWERS
 
     def write(self, collection: Collection, folder: Path) -> None:
         """dataset.jsonl, for `json_dataset`: id, input, target and metadata."""
         queries = collection.queries.values()
-        rows = [
-            {"id": one.id, "input": one.text, "target": expected_text(one) or "", "metadata": told_besides(one)}
-            for one in queries
-        ]
-        _write_lines(folder / "dataset.jsonl", rows)
+        names = ("id", "input", "target", "metadata")
+        told = ((one.id, one.text, expected_text(one) or "", told_besides(one)) for one in queries)
+        _write_lines(folder / "dataset.jsonl", (dict(zip(names, one, strict=True)) for one in told))
 
 
 class Csv(Format):
@@ -202,21 +175,15 @@ class Csv(Format):
 
     name = "csv"
     title = "a table of answers"
-    loses: ClassVar[Losses] = {
-        "passages that nobody names": unused_passages,
-        **_FEWER,
-        "metadata of passages besides their document": told_besides_doc,
-        "grades of labels": grades,
-        **OF_TESTS,
-    }
+    loses = parts(
+        *("passages that nobody names", "titles of passages", "labels of passages without a text"),
+        *("metadata of passages besides their document", "grades of labels", *OF_TESTS),
+    )
 
     def write(self, collection: Collection, folder: Path) -> None:
         """answers.csv of all agents, and queries.csv of the queries that nobody answered; what has parts is JSON."""
         queries = collection.queries
-        rows = [
-            _ours(queries[id], answer, collection) for own in collection.answers.values() for id, answer in own.items()
-        ]
-        if rows:
+        if rows := [_ours(queries[one.query_id], one, collection) for one in answers_of(collection)]:
             write_table(folder / "answers.csv", rows)
         if rest := [_ours(query, None, collection) for query in _unanswered(collection)]:
             write_table(folder / "queries.csv", rest)
@@ -225,7 +192,7 @@ class Csv(Format):
 def write_table(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """The rows as CSV (RFC 4180): None is an empty cell, what is no text or number JSON (`text.csv_cell`)."""
     stream = io.StringIO(newline="")
-    columns = list(dict.fromkeys(name for row in rows for name in row))
+    columns = dict.fromkeys(name for row in rows for name in row)
     writer = csv.DictWriter(stream, columns, lineterminator="\r\n")
     writer.writeheader()
     writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
@@ -270,12 +237,14 @@ def files_of(collection: Collection) -> list[tuple[str, list[Pair]]]:
 
 
 def _unanswered(collection: Collection) -> list[Query]:
-    answered = {id for rows in collection.answers.values() for id in rows}
+    answered = {answer.query_id for answer in answers_of(collection)}
     return [query for id, query in collection.queries.items() if id not in answered]
 
 
 def _ragas(query: Query, answer: Answer | None, collection: Collection) -> Row:
-    made: Row = {"user_input": query.text, **_link(query, collection)}
+    link = link_of(query)  # by the text, since samples have no ids
+    original = collection.queries.get(link.get(FROM, ""))
+    made: Row = {"user_input": query.text, **link, **({FROM: original.text} if original else {})}
     if answer is not None:
         known = _known(answer.passages, collection)
         made |= {"response": answer.answer, "retrieved_contexts": [one.text for one in known]}
@@ -283,13 +252,6 @@ def _ragas(query: Query, answer: Answer | None, collection: Collection) -> Row:
     right = _right(query, collection)
     made |= {"reference": expected_text(query), "reference_contexts": [one.text for one in right] or None}
     return made | {"reference_context_ids": [one.id for one in right] or None}
-
-
-def _link(query: Query, collection: Collection) -> dict[str, str]:
-    """Of a perturbed query its kind and its original, by the text, since samples have no ids."""
-    link = link_of(query)
-    original = collection.queries.get(link.get(FROM, ""))
-    return link | ({FROM: original.text} if original else {})
 
 
 def _deepeval(query: Query, answer: Answer | None, collection: Collection) -> Row:
@@ -352,3 +314,150 @@ def _as_text(column: str, text: str) -> Any:
     except ValueError:
         pass
     return {"messages": [{"role": "user" if column == "request" else "assistant", "content": text}]}
+
+
+Talk = Mapping[int, Pair]
+"""The turns of a conversation that were asked, each by how many stand before it; the last has all of them before it."""
+
+
+class Message(NamedTuple):
+    """One of a conversation. said: the answer whose words it has, None of a person's and of what no agent said."""
+
+    role: str
+    text: str
+    metadata: Mapping[str, Any]
+    said: Answer | None = None
+
+
+def talks_of(pairs: Sequence[Pair]) -> list[Talk]:
+    """The conversations: a turn is in another's if it stands, after the same history, in what was said before that."""
+    found: list[dict[int, Pair]] = []
+    by_id: dict[str, list[dict[int, Pair]]] = {}
+    for query, answer in sorted(pairs, key=lambda pair: -len(pair[0].history)):
+        id, place = query.metadata.get("conversation"), len(query.history)
+        others = by_id.setdefault(str(id), []) if id is not None else []
+        talk = next((one for one in others if place not in one and _stands_in(query, one)), None)
+        if talk is None:
+            found.append(talk := {})
+            others.append(talk)
+        talk[place] = (query, answer)
+    first = {query.id: number for number, (query, _) in enumerate(pairs)}
+    return sorted(found, key=lambda talk: min(first[query.id] for query, _ in talk.values()))
+
+
+def _stands_in(query: Query, talk: Talk) -> bool:
+    whole, place = talk[max(talk)][0].history, len(query.history)
+    said = whole[place] if place < len(whole) else None
+    return whole[:place] == query.history and said is not None and (said.role, said.text) == ("user", str(query.text))
+
+
+def messages_of(talk: Talk) -> Iterator[Message]:
+    """All that was said, in its order."""
+    last, answer = talk[max(talk)]
+    for place, turn in enumerate((*last.history, Turn(role="user", text=str(last.text)))):
+        told: dict[str, Any] = {BY: turn.by} if turn.by else {}
+        said = _said_at(place, talk)
+        if place in talk:
+            told |= {**talk[place][0].metadata, OUR_ID: talk[place][0].id}
+        elif turn.role == "assistant" and said is None:
+            told[BY] = turn.by or "somebody"
+        yield Message(turn.role, turn.text, told, said)
+    if answer is not None:
+        yield Message("assistant", answer.answer or "", {}, answer)
+
+
+def _said_at(place: int, talk: Talk) -> Answer | None:
+    """The agent's answer to the turn before, where the last one's history has it at this place."""
+    answer = talk[place - 1][1] if place - 1 in talk else None
+    here = talk[max(talk)][0].history[place : place + 1]
+    same = answer and answer.answer and here == (Turn(role="assistant", text=answer.answer),)
+    return answer if same else None
+
+
+def _fixed(collection: Collection) -> int:
+    """Turns said before, in files of agents, that are no answers of theirs."""
+    whole = [message for talk in _answered(collection) for message in messages_of(talk)]
+    return sum(message.role == "assistant" and message.said is None for message in whole)
+
+
+def followed(collection: Collection) -> int:
+    """Answers to turns that others follow, but for those that the others have before them."""
+    n_held = sum(message.said is not None for talk in _answered(collection) for message in messages_of(talk))
+    return sum(1 for _ in answers_of(collection)) - n_held
+
+
+def _answered(collection: Collection) -> Iterator[Talk]:
+    """Those of agents."""
+    return (talk for _, pairs in files_of(collection) if pairs[0][1] for talk in talks_of(pairs))
+
+
+_OF_TALKS: Losses = {
+    **parts("labels", "titles of passages"),
+    "that turns said before are no answers of the agent": _fixed,
+    "answers to turns that others follow": followed,
+    **parts("steps of answers", "why answers failed", *OF_AGENTS, *OF_COST, *OF_TESTS),
+}
+
+
+class RagasConversations(Format):
+    """Ragas' multi-turn samples."""
+
+    name = "ragas-conversations"
+    title = "Ragas' conversations"
+    source = "ragas"
+    keeps_turns = True
+    loses: ClassVar[Losses] = {**parts("passages", "passages of answers"), **_OF_TALKS}
+
+    def write(self, collection: Collection, folder: Path) -> None:
+        """AGENT.jsonl, as `EvaluationDataset.from_jsonl` reads it; a failure is a message without words."""
+        for name, pairs in files_of(collection):
+            write_text(folder / f"{name}.jsonl", "".join(json_line(_ragas_talk(talk)) for talk in talks_of(pairs)))
+
+
+def _ragas_talk(talk: Talk) -> Row:
+    def message(one: Message) -> Row:
+        made: Row = {"content": one.text, "type": "human" if one.role == "user" else "ai"}
+        made |= {"metadata": one.metadata} if one.metadata else {}
+        told = one.said.calls if one.said else None
+        return made if told is None else {**made, "tool_calls": [{"name": o.name, "args": o.arguments} for o in told]}
+
+    query, _ = talk[max(talk)]
+    calls = [{"name": one["name"], "args": one["arguments"]} for one in calls_of(query.metadata.get("expected_calls"))]
+    said = [message(one) for one in messages_of(talk)]
+    return {"user_input": said, "reference": expected_text(query), "reference_tool_calls": calls or None}
+
+
+class DeepEvalConversations(Format):
+    """DeepEval's conversational goldens, whose fields its conversational test cases have, too."""
+
+    name = "deepeval-conversations"
+    title = "DeepEval's conversations"
+    layouts = ("deepeval-conversations",)
+    keeps_turns = True
+    loses: ClassVar[Losses] = {
+        **parts("passages that no answer names", "ids of passages", "metadata of passages", _TEXTLESS),
+        **_OF_TALKS,
+    }
+
+    def write(self, collection: Collection, folder: Path) -> None:
+        """AGENT.json, as `add_goldens_from_json_file` reads it; a failure is a turn without words."""
+        for name, pairs in files_of(collection):
+            write_json(folder / f"{name}.json", [_deepeval_talk(talk, collection) for talk in talks_of(pairs)])
+
+
+def _deepeval_talk(talk: Talk, collection: Collection) -> Row:
+    def turn(one: Message) -> Row:
+        made: Row = {"role": one.role, "content": one.text}
+        made |= {"metadata": one.metadata} if one.metadata else {}
+        if one.said is None:
+            return made
+        known = [collection.passages[id].text for id in one.said.passages if id in collection.passages]
+        made |= {"retrieval_context": known} if known else {}
+        told = one.said.calls
+        given = [{"name": o.name, "input_parameters": o.arguments} for o in told or ()]
+        return made if told is None else {**made, "tools_called": given}
+
+    query, _ = talk[max(talk)]
+    scenario = query.metadata.get("stand_alone") or query.text
+    told = {"name": str(query.metadata.get("conversation") or query.id), "scenario": str(scenario)}
+    return {**told, "turns": [turn(one) for one in messages_of(talk)], "expected_outcome": expected_text(query)}

@@ -13,10 +13,11 @@ import json
 import math
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID, uuid5
 
 from ragassay.errors import InputError, MissingExtra
@@ -27,22 +28,7 @@ from ragassay.records import Answer, Passage, Query
 from ragassay.text import plain
 
 from .collection import Collection
-from .format import (
-    OF_AGENTS,
-    OF_PLACES,
-    OF_QUERIES,
-    OF_TESTS,
-    Format,
-    Losses,
-    answers_of,
-    expected_text,
-    labels,
-    titles,
-    told_besides,
-    told_besides_doc,
-    unanswered,
-    unnamed_passages,
-)
+from .format import OF_AGENTS, OF_QUERIES, OF_TESTS, Format, Losses, answers_of, expected_text, parts, told_besides
 
 _BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -61,16 +47,12 @@ def _uneven(collection: Collection) -> int:
 
 
 _TRACE: Losses = {
-    "titles of passages": titles,
-    "metadata of passages besides their document": told_besides_doc,
-    "passages that no answer names": unnamed_passages,
-    **OF_PLACES,
-    "labels": labels,
+    **parts("titles of passages", "metadata of passages besides their document", "passages that no answer names"),
+    **parts("passages of answers without their text", "labels"),
     "parts of microseconds of latencies": _uneven,
-    **OF_AGENTS,
-    **OF_TESTS,
+    **parts(*OF_AGENTS, *OF_TESTS),
 }
-_SPANS: Losses = {**OF_QUERIES, "queries that nobody answered": unanswered, **_TRACE}
+_SPANS: Losses = {**parts(*OF_QUERIES, "queries that nobody answered"), **_TRACE}
 _NAMESPACE = UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
 
 
@@ -103,11 +85,19 @@ class LangSmith(Format):
     name = "langsmith"
     title = "LangSmith's runs and data sets"
     layouts = ("langsmith", "langsmith-examples")
-    loses: ClassVar[Losses] = _TRACE
+    loses = _TRACE
 
     def write(self, collection: Collection, folder: Path) -> None:
         """examples.jsonl, the data set, and runs/AGENT.jsonl."""
-        examples = map(_example, collection.queries.values())
+        examples = (
+            {
+                "id": _example_id(query),
+                "inputs": {"question": query.text},
+                "outputs": None if (expected := expected_text(query)) is None else {"answer": expected},
+                "metadata": {**told_besides(query), OUR_ID: query.id},
+            }
+            for query in collection.queries.values()
+        )
         write_text(folder / "examples.jsonl", "".join(map(json_line, examples)))
         _write(collection, folder / "runs", _runs)
 
@@ -118,7 +108,7 @@ class Phoenix(Format):
     name = "phoenix"
     title = "OpenInference's spans"
     layouts = ("openinference",)
-    loses: ClassVar[Losses] = _SPANS
+    loses = _SPANS
 
     def write(self, collection: Collection, folder: Path) -> None:
         """AGENT.jsonl, the spans that Phoenix' client takes (`log_spans`). Raises InputError where nobody answered."""
@@ -132,7 +122,7 @@ class MlflowTraces(Format):
     name = "mlflow-traces"
     title = "MLflow's traces"
     layouts = ("mlflow",)
-    loses: ClassVar[Losses] = _SPANS
+    loses = _SPANS
 
     def write(self, collection: Collection, folder: Path) -> None:
         """AGENT.jsonl, a trace a line as `Trace.to_json` writes it. Raises InputError where nobody answered."""
@@ -155,16 +145,6 @@ def _write(collection: Collection, folder: Path, rows: Callable[[Trace], Iterato
             write_text(folder / f"{agent}.jsonl", "".join(map(json_line, made)))
 
 
-def _example(query: Query) -> dict[str, Any]:
-    expected = expected_text(query)
-    return {
-        "id": _example_id(query),
-        "inputs": {"question": query.text},
-        "outputs": None if expected is None else {"answer": expected},
-        "metadata": {**told_besides(query), OUR_ID: query.id},
-    }
-
-
 def _example_id(query: Query) -> str:
     return str(uuid5(_NAMESPACE, f"ragassay:{json.dumps(query.id)}"))
 
@@ -183,25 +163,22 @@ def _runs(trace: Trace) -> Iterator[dict[str, Any]]:
     }
     child = {"parent_run_id": top, "inputs": {"query": trace.query.text}, **shared}
     if trace.passages:
-        documents = [
-            {"id": one.id, "page_content": one.text, "metadata": _source(one, "doc")} for one in trace.passages
-        ]
-        outputs = {"documents": documents}
-        yield {
-            **child,
-            "id": _uuid(trace, "retriever"),
-            "name": "retriever",
-            "run_type": "retriever",
-            "outputs": outputs,
-        }
+        outputs = {"documents": _documents(trace, "doc")}
+        named = {"id": _uuid(trace, "retriever"), "name": "retriever", "run_type": "retriever"}
+        yield {**child, **named, "outputs": outputs}
     if uses := trace.uses:
-        names = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens", "total_cost": "cost_usd"}
-        used = {theirs: uses[ours] for theirs, ours in names.items() if ours in uses}
+        names = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens", "cost_usd": "total_cost"}
+        used = {theirs: uses[ours] for ours, theirs in names.items() if ours in uses}
         yield {**child, "id": _uuid(trace, "llm"), "name": "llm", "run_type": "llm", "outputs": None, **used}
 
 
 def _uuid(trace: Trace, part: str) -> str:
     return str(UUID(trace.id(part, 32)))
+
+
+def _documents(trace: Trace, source: str) -> list[dict[str, Any]]:
+    """The passages as LangChain has documents. source: the field that says what they are from."""
+    return [{"id": one.id, "page_content": one.text, "metadata": _source(one, source)} for one in trace.passages]
 
 
 def _source(passage: Passage, name: str) -> dict[str, str]:
@@ -224,9 +201,12 @@ def _spans(trace: Trace) -> Iterator[dict[str, Any]]:
                 found[f"{document}.metadata"] = json.dumps(source, ensure_ascii=False)
         yield _span(trace, "retriever", "RETRIEVER", found)
     if uses := trace.uses:
-        names = {"token_count.prompt": "input_tokens", "token_count.completion": "output_tokens"}
-        names["cost.total"] = "cost_usd"
-        yield _span(trace, "llm", "LLM", {f"llm.{name}": uses[ours] for name, ours in names.items() if ours in uses})
+        names = {
+            "input_tokens": "token_count.prompt",
+            "output_tokens": "token_count.completion",
+            "cost_usd": "cost.total",
+        }
+        yield _span(trace, "llm", "LLM", {f"llm.{name}": uses[ours] for ours, name in names.items() if ours in uses})
 
 
 def _value(side: str, name: str, text: str) -> dict[str, str]:
@@ -256,10 +236,7 @@ def _mlflow(trace: Trace) -> dict[str, Any]:
     answer, trace_id = trace.answer, f"tr-{trace.id('trace', 32)}"
     spans = [_part(trace, trace_id, "CHAIN", {"query": trace.query.text}, answer.answer and {"answer": answer.answer})]
     if trace.passages:
-        documents = [
-            {"id": one.id, "page_content": one.text, "metadata": _source(one, "doc_uri")} for one in trace.passages
-        ]
-        spans.append(_part(trace, trace_id, "RETRIEVER", {"query": trace.query.text}, documents))
+        spans.append(_part(trace, trace_id, "RETRIEVER", {"query": trace.query.text}, _documents(trace, "doc_uri")))
     if uses := trace.uses:
         spans.append(_part(trace, trace_id, "LLM", None, None, {"mlflow.chat.tokenUsage": json.dumps(uses)}))
     info = {
@@ -286,14 +263,13 @@ def _part(
         "parent_span_id": None if top else _bytes(trace.id("CHAIN", 16)),
         "name": trace.answer.agent if top else kind.lower(),
         **{"start_time_unix_nano": 0, "end_time_unix_nano": None if taken is None else taken * 1000},
-        **{"events": [], "status": _status(trace.answer.error if failed else None)},
+        "events": [],
+        "status": {
+            "code": "STATUS_CODE_ERROR" if failed else "STATUS_CODE_OK",
+            "message": trace.answer.error or "" if failed else "",
+        },
         "attributes": {"mlflow.traceRequestId": json.dumps(trace_id), **attributes, **(more or {})},
     }
-
-
-def _status(error: str | None) -> dict[str, str]:
-    code = "STATUS_CODE_OK" if error is None else "STATUS_CODE_ERROR"
-    return {"code": code, "message": error or ""}
 
 
 def _bytes(digits: str) -> str:
@@ -304,7 +280,6 @@ PARTS = ("value", "n", "n_failed", "ci_low", "ci_high")
 """What a figure has; each is a metric of its own."""
 
 _NOT_IN_A_NAME = re.compile(r"[^\w\-. /]+", re.ASCII)
-_ARTIFACTS = ("results.json", "report.html", "validity.html")
 
 
 def mlflow_metrics(results: Mapping[str, Any]) -> tuple[dict[str, dict[str, float]], int]:
@@ -316,10 +291,16 @@ def mlflow_metrics(results: Mapping[str, Any]) -> tuple[dict[str, dict[str, floa
     made: dict[str, dict[str, float]] = {agent: {} for agent in results.get("agents", ())}
     missing = 0
     for agent, metrics in made.items():
-        taken: dict[str, int] = {}
-        for key, figure in _of_agent(results, agent):
+        sections = ("points", "win_rate", "bradley_terry", "elo")
+        figures = [(section, results.get(section, {}).get(agent)) for section in sections]
+        for section in ("retrieval", "pointwise", "evaluations", "answers"):
+            figures += results.get(section, {}).get(agent, {}).items()
+        taken = Counter[str]()
+        for key, figure in figures:
+            if not isinstance(figure, Mapping):
+                continue
             name = _NOT_IN_A_NAME.sub("_", key).strip("/_") or "_"
-            taken[name] = taken.get(name, 0) + 1
+            taken[name] += 1
             name = name if taken[name] == 1 else f"{name}.{taken[name]}"
             missing += figure.get("value") is None
             for part in PARTS:
@@ -327,15 +308,6 @@ def mlflow_metrics(results: Mapping[str, Any]) -> tuple[dict[str, dict[str, floa
                 if isinstance(number, int | float) and math.isfinite(number):
                     metrics[name if part == "value" else f"detail/{name}.{part}"] = float(number)
     return made, missing
-
-
-def _of_agent(results: Mapping[str, Any], agent: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """(name, figure) of the sections that have a figure of each agent, or one of each agent by measure."""
-    for section in ("points", "win_rate", "bradley_terry", "elo"):
-        if isinstance(figure := results.get(section, {}).get(agent), Mapping):
-            yield section, figure
-    for section in ("retrieval", "pointwise", "evaluations", "answers"):
-        yield from results.get(section, {}).get(agent, {}).items()
 
 
 def write_mlflow_run(collection: Collection, results: Path, folder: Path) -> list[str]:
@@ -357,44 +329,31 @@ def write_mlflow_run(collection: Collection, results: Path, folder: Path) -> lis
         from mlflow.exceptions import MlflowException
     except ImportError:
         raise MissingExtra("an export to MLflow", "mlflow") from None
-    place = folder.resolve()
+    place, name = folder.resolve(), results.resolve().name
     place.mkdir(parents=True, exist_ok=True)
+    source = {"mlflow.source.name": "ragassay"}
     try:
-        client = MlflowClient(tracking_uri=f"sqlite:///{place / 'mlflow.db'}")
-        name = results.resolve().name or "ragassay"
-        experiment = client.create_experiment(name, artifact_location=(place / "artifacts").as_uri())
-        _log_run(client, experiment, found, Metric, Param, collection, results)
+        client: Any = MlflowClient(tracking_uri=f"sqlite:///{place / 'mlflow.db'}")
+        artifacts = (place / "artifacts").as_uri()
+        experiment = client.create_experiment(name or "ragassay", artifact_location=artifacts)
+        whole = client.create_run(experiment, run_name=name, tags=source).info.run_id
+        client.log_batch(whole, params=[Param(f"n_{what}", str(n)) for what, n in collection.counts().items()])
+        for artifact in ("results.json", "report.html", "validity.html"):
+            if (results / artifact).is_file():
+                client.log_artifact(whole, str(results / artifact))
+        _log_table(client, whole, "games.json", [game.dump() for game in collection.games])
+        for agent in dict.fromkeys((*found, *collection.answers)):
+            tags = {**source, "mlflow.parentRunId": whole}
+            run = client.create_run(experiment, run_name=agent, tags=tags).info.run_id
+            client.log_batch(run, metrics=[Metric(key, value, 0, 0) for key, value in found.get(agent, {}).items()])
+            rows = collection.answers.get(agent, {}).items()
+            asked = [{"query": collection.queries[id].text, **one.dump()} for id, one in rows]
+            _log_table(client, run, "answers.json", asked)
+            client.set_terminated(run)
+        client.set_terminated(whole)
     except MlflowException as error:
         raise InputError(f"MLflow does not take it ({plain(str(error))})", file=results) from None
     return [f"figures without a value are no metrics: {missing} left out"] if missing else []
-
-
-def _log_run(
-    client: Any,
-    experiment: str,
-    found: Mapping[str, Mapping[str, float]],
-    metric: Any,
-    param: Any,
-    collection: Collection,
-    results: Path,
-) -> None:
-    source = {"mlflow.source.name": "ragassay"}
-    whole = client.create_run(experiment, run_name=results.resolve().name, tags=source).info.run_id
-    params = [param(f"n_{name}", str(n)) for name, n in collection.counts().items()]
-    client.log_batch(whole, params=params)
-    for name in _ARTIFACTS:
-        if (results / name).is_file():
-            client.log_artifact(whole, str(results / name))
-    _log_table(client, whole, "games.json", [game.dump() for game in collection.games])
-    for agent in dict.fromkeys((*found, *collection.answers)):
-        tags = {**source, "mlflow.parentRunId": whole}
-        run = client.create_run(experiment, run_name=agent, tags=tags).info.run_id
-        client.log_batch(run, metrics=[metric(name, value, 0, 0) for name, value in found.get(agent, {}).items()])
-        asked = collection.queries
-        rows = [{"query": asked[id].text, **one.dump()} for id, one in collection.answers.get(agent, {}).items()]
-        _log_table(client, run, "answers.json", rows)
-        client.set_terminated(run)
-    client.set_terminated(whole)
 
 
 def _log_table(client: Any, run: str, name: str, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -14,10 +14,9 @@ from support.reduced import reduced
 
 from ragassay.errors import InputError
 from ragassay.evaluate.from_files.collections.collection import Collection, read_answer_files, read_folder, write_folder
-from ragassay.evaluate.from_files.collections.data_sets import Beir, HuggingFace
+from ragassay.evaluate.from_files.collections.data_sets import Beir, HuggingFace, Trec, rag_row
 from ragassay.evaluate.from_files.collections.format import not_held
 from ragassay.evaluate.from_files.collections.traces import mlflow_metrics, write_mlflow_run
-from ragassay.evaluate.from_files.collections.trec import Trec, rag_row
 from ragassay.records import Answer, Passage, Query
 
 

@@ -15,8 +15,8 @@ from support.made_collections import SAID
 from ragassay.cli import main
 from ragassay.evaluate.from_files.answers import read_cases
 from ragassay.evaluate.from_files.collections.collection import Collection, write_folder
-from ragassay.evaluate.from_files.collections.conversations import followed
 from ragassay.evaluate.from_files.collections.format import formats, not_held
+from ragassay.evaluate.from_files.collections.sheets import followed
 from ragassay.layouts.cells import read_rows
 from ragassay.records import Answer, Hop, Passage, Query, ToolCall, Turn
 
