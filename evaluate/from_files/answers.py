@@ -40,6 +40,7 @@ from ..figures.answer_consistency import (
 )
 from ..figures.good_enough import (
     AgentShares,
+    Cause,
     by_threshold,
     evidence_found,
     insights,
@@ -119,7 +120,13 @@ def read_cases(
             raise InputError(f"passage '{plain(unknown[0])}' is not in {passages}", file=path, line=number)
         given[answer.query_id, answer.agent] = answer
     agents = tuple(dict.fromkeys(agent for _, agent in given))
-    cases = cases_of(Material(tuple(asked.values()), agents, known, _all_owed(given, asked, agents)))
+    missing = "the agent's file has no answer"
+    owed = {
+        (query, agent): given.get((query, agent)) or Answer(query_id=query, agent=agent, answer=None, error=missing)
+        for query in asked
+        for agent in agents
+    }
+    cases = cases_of(Material(tuple(asked.values()), agents, known, owed))
     used = USED if queries is None else USED - set(EXPECTED)
     return GivenCases(
         cases if max_rows is None else _first(cases, list(given)[:max_rows]),
@@ -220,17 +227,6 @@ def _answer(
     return answer
 
 
-def _all_owed(
-    given: dict[tuple[str, str], Answer], queries: dict[str, Query], agents: Sequence[str]
-) -> dict[tuple[str, str], Answer]:
-    missing = "the agent's file has no answer"
-    return {
-        (query, agent): given.get((query, agent)) or Answer(query_id=query, agent=agent, answer=None, error=missing)
-        for query in queries
-        for agent in agents
-    }
-
-
 def of_experiment(workspace: Workspace) -> Consistency:
     """Write `consistency.json` from the answers, their further runs and what the evaluators gave both.
 
@@ -314,7 +310,9 @@ def of_files(paths: Sequence[Path], embedding: str) -> Consistency:
         raise InputError("there is one run, consistency needs two or more", remedy="give --answers once for each run")
     ordered = [runs[key] for key in sorted(runs)]
     _check_shared(ordered)
-    groups = [Runs(query, agent, tuple(run.get((agent, query)) for run in ordered)) for agent, query in _owed(ordered)]
+    met = {key: place for place, key in enumerate(dict.fromkeys(key for run in ordered for key in run))}
+    owed = sorted(met, key=lambda key: (key[0], met[key]))  # queries as they were first met
+    groups = [Runs(query, agent, tuple(run.get((agent, query)) for run in ordered)) for agent, query in owed]
     return measure_consistency(groups, TokenEncoder(embedding).vectors, embedding)
 
 
@@ -329,12 +327,6 @@ def _check_shared(runs: Sequence[Mapping[tuple[str, str], object]]) -> None:
     named = "; ".join(f"run {number} has {plain(listed(names[:5]))}" for number, names in enumerate(agents, 1))
     remedy = "give the system the same name in each file, or leave `agent` out where a file has one system"
     raise InputError(f"the runs have no agent in common: {named}", remedy=remedy)
-
-
-def _owed(runs: Sequence[Mapping[tuple[str, str], object]]) -> list[tuple[str, str]]:
-    """(agent, query) that at least one run has: agents by name, queries in the order in which they were first met."""
-    met = {key: place for place, key in enumerate(dict.fromkeys(key for run in runs for key in run))}
-    return sorted(met, key=lambda key: (key[0], met[key]))
 
 
 def clusters_of(queries: Sequence[Query]) -> Clusters:
@@ -391,30 +383,16 @@ class Judged:
         return {one.id: one for case in self.cases for one in case.passages}
 
     @cached_property
-    def _relevant(self) -> dict[tuple[str, str], bool]:
-        return relevant_by_judges(self.evaluators, self.rows, self.thresholds)
-
-    @cached_property
-    def _found(self) -> dict[tuple[str, str], bool | None]:
-        return {
-            (query, agent): evidence_found(self.queries[query], answer, self._relevant, self._passages)
-            for (query, agent), answer in self.answers.items()
-        }
-
-    def found(self, query: str, agent: str) -> bool | None:
-        """Whether something relevant was retrieved for the answer; None where that is not known.
-
-        Of an agent whose answers name no passage at all it is not known what was retrieved.
-        """
-        return self._found[query, agent] if agent in self._telling else None
-
-    @cached_property
-    def _telling(self) -> set[str]:
-        return {agent for (_, agent), row in self.answers.items() if row.passages}
-
-    @cached_property
     def _by_agent(self) -> dict[str, dict[str, AgentShares]]:
-        return shares_by_agent(self.evaluators, self.rows, self.answers, self.thresholds, self.found)
+        relevant = relevant_by_judges(self.evaluators, self.rows, self.thresholds)
+        telling = {agent for (_, agent), row in self.answers.items() if row.passages}
+
+        def found(query: str, agent: str) -> bool | None:
+            """Whether something relevant was retrieved; not known of an agent whose answers name no passage at all."""
+            answer = self.answers[query, agent]
+            return evidence_found(self.queries[query], answer, relevant, self._passages) if agent in telling else None
+
+        return shares_by_agent(self.evaluators, self.rows, self.answers, self.thresholds, found)
 
     @cached_property
     def _draws(self) -> Resamples:
@@ -443,12 +421,9 @@ class Judged:
         }
         lower = [name for name, one in scales.items() if one.lower_is_better]
         queries = list(self.queries.values())
-        found = self.perturbed
+        flipped = flip_problems(self.perturbed) if self.perturbed else ()
         return (
-            (
-                *problems(means, self.thresholds, lower, self.answers, self._draws),
-                *(flip_problems(found) if found else ()),
-            ),
+            (*problems(means, self.thresholds, lower, self.answers, self._draws), *flipped),
             insights(self.evaluators, self.rows, values, self.answers, queries, self._draws),
         )
 
@@ -460,47 +435,38 @@ class Judged:
 
     def verdicts(self) -> list[AnswerVerdict]:
         """One for each answer, by query, then agent."""
-        errors = {(row.query_id, row.subject, row.criterion): row.error for row in self.rows if row.error}
-        return [self._verdict(query, agent, errors) for query, agent in self.answers]
-
-    @cached_property
-    def _theirs(self) -> dict[str, bool]:
-        """Criterion that Agent Evaluation's verdict takes in its own way to whether it is one of passages."""
-        made = {one.criteria[0].name: True for one in self.evaluators if takes_part(one) and one.unit == "passage"}
-        made |= {one.criteria[0].name: False for one in self.evaluators if isinstance(one, DocumentRecall)}
-        return {name: of_passages for name, of_passages in made.items() if name not in self.given}
-
-    @cached_property
-    def _by_passage(self) -> dict[tuple[str, str, str], Assessment]:
-        return {(row.query_id, row.subject, row.criterion): row for row in self.rows}
-
-    def _outcome(self, name: str, query: str, agent: str, passed: float | None, error: str | None) -> Outcome | None:
-        if name not in self._theirs:
-            return Outcome(name, None if passed is None else passed == 1, error)
-        if not self._theirs[name]:
-            return None
-        named = dict.fromkeys(self.answers[query, agent].passages)
-        return passages_outcome(name, {id: self._by_passage.get((query, id, name)) for id in named})
-
-    def _verdict(self, query: str, agent: str, errors: Mapping[tuple[str, str, str], str]) -> AnswerVerdict:
-        outcomes, causes = [], set()
-        for name, one in self._by_agent.get(agent, {}).items():
-            error = errors.get((query, agent, name))
-            if query not in one.passed or (error or "").startswith(NO_VALUE):
-                continue
-            made = self._outcome(name, query, agent, one.passed[query], error)
-            if made is None:
-                continue
-            outcomes.append(made)
-            causes |= {one.causes[query]} if query in one.causes else set()
-        found: Overall = overall(outcomes, ground_truth=expected_response(self.queries[query]) is not None)
-        return AnswerVerdict(
-            query_id=query,
-            agent=agent,
-            verdict=found.verdict,
-            root_cause=found.root_cause,
-            failure=min(causes) if found.verdict == "fail" and causes else None,
-            fix=found.root_cause and fix_of(found.root_cause),
-            failed=found.failed,
-            errors=dict(found.errors),
-        )
+        rows = {(row.query_id, row.subject, row.criterion): row for row in self.rows}
+        # criterion that Agent Evaluation's verdict takes in its own way to whether it is one of passages
+        theirs = {one.criteria[0].name: True for one in self.evaluators if takes_part(one) and one.unit == "passage"}
+        theirs |= {one.criteria[0].name: False for one in self.evaluators if isinstance(one, DocumentRecall)}
+        made = []
+        for (query, agent), answer in self.answers.items():
+            outcome: Outcome | None
+            outcomes, causes = list[Outcome](), set[Cause]()
+            for name, one in self._by_agent.get(agent, {}).items():
+                row = rows.get((query, agent, name))
+                error = row.error if row else None
+                if query not in one.passed or (error or "").startswith(NO_VALUE):
+                    continue
+                if name not in theirs or name in self.given:
+                    passed = one.passed[query]
+                    outcome = Outcome(name, None if passed is None else passed == 1, error)
+                else:
+                    own = {id: rows.get((query, id, name)) for id in answer.passages}
+                    outcome = passages_outcome(name, own) if theirs[name] else None
+                if outcome is not None:
+                    outcomes.append(outcome)
+                    causes |= {one.causes[query]} if query in one.causes else set()
+            found: Overall = overall(outcomes, ground_truth=expected_response(self.queries[query]) is not None)
+            verdict = AnswerVerdict(
+                query_id=query,
+                agent=agent,
+                verdict=found.verdict,
+                root_cause=found.root_cause,
+                failure=min(causes) if found.verdict == "fail" and causes else None,
+                fix=found.root_cause and fix_of(found.root_cause),
+                failed=found.failed,
+                errors=dict(found.errors),
+            )
+            made.append(verdict)
+        return made

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,6 @@ from ..figures.pass_or_fail import (
     Judged,
     JudgedAnswer,
     OverallVerdict,
-    PassageRows,
     commonest_first,
     passes,
     precision,
@@ -50,14 +49,10 @@ from ..texts.sentences import cited, sentences
 from .answers import inputs_of
 
 GIVEN = (
-    "request_id",
-    "agent",
-    "request",
-    "response",
-    "expected_response",
-    "expected_retrieved_context",
+    *("request_id", "agent", "request", "response", "expected_response", "expected_retrieved_context"),
     "retrieved_context",
 )
+_NO_PASSAGE = "the passage is not in the corpus"
 RECALL = "retrieval/ground_truth/document_recall"
 OVERALL = "response/overall_assessment"
 OF_RETRIEVAL = frozenset({"context_sufficiency"})
@@ -105,7 +100,17 @@ def agent_evaluation_table(workspace: Workspace) -> tuple[list[str], list[dict[s
 
 def table_of(judged: Judged) -> tuple[list[str], list[dict[str, Cell]]]:
     """The same of answers judged elsewhere."""
-    return _columns(judged), [_row(one) for one in judged.rows]
+    passages = [f"retrieval/llm_judged/{name}" for name in judged.of_passages]
+    columns = [
+        *GIVEN,
+        *dict.fromkeys(name for query in judged.material.queries for name in link_of(query)),
+        *(f"{name}/{part}" for name in passages for part in ("ratings", "rationales", "error_messages", "precision")),
+        *([RECALL] if judged.recall else []),
+        *(f"{_prefix(name)}/{part}" for name in judged.of_answers for part in ("rating", "rationale", "error_message")),
+        *(f"{OVERALL}/{part}" for part in ("rating", "rationale")),
+        *COST,
+    ]
+    return columns, [_row(one) for one in judged.rows]
 
 
 def agent_evaluation_metrics(workspace: Workspace) -> dict[str, Any]:
@@ -134,29 +139,32 @@ def agent_evaluation_metrics(workspace: Workspace) -> dict[str, Any]:
     } | ({"perturbed_left_out": n_perturbed} if n_perturbed else {})
 
 
-def _columns(judged: Judged) -> list[str]:
-    passages = [f"retrieval/llm_judged/{name}" for name in judged.of_passages]
-    answers = [_prefix(name) for name in judged.of_answers]
-    return [
-        *GIVEN,
-        *dict.fromkeys(name for query in judged.material.queries for name in link_of(query)),
-        *(f"{name}/{part}" for name in passages for part in ("ratings", "rationales", "error_messages", "precision")),
-        *([RECALL] if judged.recall else []),
-        *(f"{name}/{part}" for name in answers for part in ("rating", "rationale", "error_message")),
-        *(f"{OVERALL}/{part}" for part in ("rating", "rationale")),
-        *COST,
-    ]
-
-
 def _prefix(name: str) -> str:
     """What the columns of a judge of answers begin with."""
     return f"{'retrieval' if name in OF_RETRIEVAL else 'response'}/llm_judged/{name}"
 
 
 def _row(one: JudgedAnswer) -> dict[str, Cell]:
-    row = _given(one)
+    expected = expected_docs(one.query)
+    expected_context = None if expected is None else _cell([{"doc_uri": untrusted(doc)} for doc in expected.docs])
+    row: dict[str, Cell] = {
+        "request_id": one.query.id,
+        "agent": one.answer.agent,
+        "request": one.query.text,
+        "response": one.answer.answer,
+        "expected_response": expected_response(one.query),
+        "expected_retrieved_context": expected_context,
+        "retrieved_context": _cell([_context(passage) for passage in one.retrieved]),
+        **link_of(one.query),
+    }
     for name, rows in one.passages.items():
-        row |= {f"retrieval/llm_judged/{name}/{part}": cell for part, cell in _passages_cells(rows).items()}
+        found, start = list(rows.values()), f"retrieval/llm_judged/{name}"
+        row |= {
+            f"{start}/ratings": _texts(map(_rating, found)),
+            f"{start}/rationales": _texts(row and row.reason for row in found),
+            f"{start}/error_messages": _texts(row.error if row else _NO_PASSAGE for row in found),
+            f"{start}/precision": precision(rows),
+        }
     if one.document_recall is not None:
         row[RECALL] = one.document_recall.label
     for name, found in one.answers.items():
@@ -166,37 +174,10 @@ def _row(one: JudgedAnswer) -> dict[str, Cell]:
     return row | {column: measure(one.answer) for column, measure in COST.items()}
 
 
-def _given(one: JudgedAnswer) -> dict[str, Cell]:
-    expected = expected_docs(one.query)
-    context = None if expected is None else _json([{"doc_uri": untrusted(doc)} for doc in expected.docs])
-    return {
-        "request_id": one.query.id,
-        "agent": one.answer.agent,
-        "request": one.query.text,
-        "response": one.answer.answer,
-        "expected_response": expected_response(one.query),
-        "expected_retrieved_context": context,
-        "retrieved_context": _json([_context(passage) for passage in one.retrieved]),
-        **link_of(one.query),
-    }
-
-
 def _context(passage: Passage) -> dict[str, str]:
     doc = passage.metadata.get("doc")
     uri = doc if isinstance(doc, str) else passage.id
     return {"doc_uri": untrusted(uri), "passage_id": untrusted(passage.id), "content": untrusted(passage.text)}
-
-
-def _passages_cells(rows: PassageRows) -> dict[str, Cell]:
-    found = list(rows.values())
-    reasons = [row.reason if row is not None else None for row in found]
-    errors = [row.error if row is not None else "the passage is not in the corpus" for row in found]
-    return {
-        "ratings": _json([_rating(row) for row in found]),
-        "rationales": _json([_shown(reason) for reason in reasons]),
-        "error_messages": _json([_shown(error) for error in errors]),
-        "precision": precision(rows),
-    }
 
 
 def _rating(row: Assessment | None) -> str | None:
@@ -205,12 +186,8 @@ def _rating(row: Assessment | None) -> str | None:
     return None if passed is None else "yes" if passed else "no"
 
 
-def _shown(text: str | None) -> str | None:
-    return None if text is None else untrusted(text)
-
-
-def _json(value: Sequence[Any]) -> str:
-    return json.dumps(value, ensure_ascii=False)
+def _texts(texts: Iterable[str | None]) -> str:
+    return json.dumps([text and untrusted(text) for text in texts], ensure_ascii=False)
 
 
 def _metrics(judged: Judged, rows: Sequence[JudgedAnswer], draws: Resamples) -> dict[str, dict[str, Any]]:
@@ -342,7 +319,10 @@ def _ranked(
         else:
             qrels[query][passage] = int(row.label)
     given = {query.id: material.answers[query.id, agent] for query in material.asked_of(agent)}
-    rankings = {id: _ranking(answer) for id, answer in given.items()}
+    rankings: dict[str, list[tuple[str, float]] | None] = {}
+    for id, answer in given.items():  # None where it failed before it could name a passage
+        named = [(passage, -float(rank)) for rank, passage in enumerate(dict.fromkeys(answer.passages), 1)]
+        rankings[id] = named or (None if answer.error is not None else [])
     judged = JudgedRankings(list(given), qrels, rankings, failed)
     cutoffs = workspace.experiment.evaluate.k
     at = {k: [measure(f"{name}(rel=2)@{k}").values(judged) for name in ("P", "AP")] for k in cutoffs}
@@ -357,12 +337,6 @@ def _ranked(
     }
 
 
-def _ranking(answer: Answer) -> list[tuple[str, float]] | None:
-    """The passages that the answer names, best first; None where it failed before it could name one."""
-    named = [(passage, -float(rank)) for rank, passage in enumerate(dict.fromkeys(answer.passages), 1)]
-    return named or (None if answer.error is not None else [])
-
-
 def _open_rag_eval_row(
     query: Query, agent: str, runs: Sequence[_Run], grades: _Grades, spreads: Sequence[Spread]
 ) -> Row:
@@ -370,7 +344,9 @@ def _open_rag_eval_row(
     for run in runs:
         answer, start = run.material.answers[query.id, agent], f"run_{run.number}_" if len(runs) > 1 else ""
         row[f"{start}retrieved_passages"] = _cell({one.id: one.text for one in run.material.known(answer.passages)})
-        row[f"{start}generated_answer"] = _cell(_generated(answer)) if answer.answer is not None else None
+        said, ids = sentences(answer.answer or ""), dict(enumerate(answer.passages, 1))
+        told = [{"text": text, "citations": [ids[n] for n in cited(text) if n in ids]} for text in said]
+        row[f"{start}generated_answer"] = None if answer.answer is None else _cell(told)
         row |= {f"{start}retrieval_score_{name}": cell for name, cell in _retrieval(answer, grades)}
         got = run.answers.get((query.id, agent), {})
         row |= {f"{start}generation_score_{name}": cell for name, cell in _generation(got)}
@@ -378,15 +354,6 @@ def _open_rag_eval_row(
             row[f"{start}generation_score_expected_answer"] = expected
     row |= {f"consistency_{NAMES.get(one.measure, one.measure)}": _cell(_statistics(one)) for one in spreads if one.n}
     return row
-
-
-def _generated(answer: Answer) -> list[dict[str, Any]]:
-    """The sentences with the ids of the passages that they cite."""
-    ids = answer.passages
-    return [
-        {"text": text, "citations": [ids[number - 1] for number in cited(text) if 0 < number <= len(ids)]}
-        for text in sentences(answer.answer or "")
-    ]
 
 
 def _retrieval(answer: Answer, grades: _Grades) -> Iterator[tuple[str, Cell]]:

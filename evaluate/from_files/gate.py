@@ -226,10 +226,8 @@ def _same_queries(new: Path, baseline: Path) -> list[Query]:
 def _agents(after: Run, before: Run, asked: Sequence[str]) -> list[str]:
     both = [agent for agent in sorted(before.results.agents) if agent in after.results.agents]
     if strange := [agent for agent in asked if agent not in both]:
-        raise InputError(
-            f"'{plain(strange[0])}' is not an agent of both runs",
-            remedy=f"{did_you_mean(strange[0], both)}both have {_some(both)}",
-        )
+        remedy = f"{did_you_mean(strange[0], both)}both have {_some(both)}"
+        raise InputError(f"'{plain(strange[0])}' is not an agent of both runs", remedy=remedy)
     if not both:
         raise InputError("has no agent that the new run has too", file=before.folder)
     return sorted(set(asked)) or both
@@ -239,7 +237,10 @@ def _measures(after: Run, before: Run, asked: Sequence[str]) -> list[str]:
     both = [measure for measure in before.scales if measure in after.scales]
     for measure in asked:
         if measure not in both:
-            raise _no_measure(measure, after, before, both)
+            lacking = [run.folder for run in (after, before) if measure not in run.scales]
+            where = f": {plain(str(lacking[0]))} has none of it" if len(lacking) == 1 else ""
+            remedy = f"{did_you_mean(measure, both)}both have {_some(both, 12)}"
+            raise InputError(f"'{plain(measure)}' is not a measure of both runs{where}", remedy=remedy)
     chosen = list(dict.fromkeys(asked)) or [measure for measure in before.usual if measure in after.usual]
     if not chosen:
         raise InputError("has no measure that the new run has too", file=before.folder)
@@ -251,17 +252,6 @@ def _measures(after: Run, before: Run, asked: Sequence[str]) -> list[str]:
         said = f"{POINTS} are of games against the other agents, which are others than in the baseline"
         raise InputError(said, file=after.folder, remedy="compare points of runs with the same agents")
     return chosen
-
-
-def _no_measure(measure: str, after: Run, before: Run, both: Sequence[str]) -> InputError:
-    """Which run lacks it, what it may be misspelt for, and the first of those that there are."""
-    lacking = [run.folder for run in (after, before) if measure not in run.scales]
-    where = f": {plain(str(lacking[0]))} has none of it" if len(lacking) == 1 else ""
-    known = _some(both, 12)
-    return InputError(
-        f"'{plain(measure)}' is not a measure of both runs{where}",
-        remedy=f"{did_you_mean(measure, both)}both have {known}",
-    )
 
 
 def _some(names: Sequence[str], most: int = 5) -> str:
@@ -397,8 +387,7 @@ def markdown(gate: Gate) -> str:
 def sentence(gate: Gate) -> str:
     """The verdict and what it means, then a line for each comparison that is not as good, the worse first."""
     bad = sorted((row for row in gate.rows if row.verdict != "not worse"), key=_place)
-    lines = [f"{_HEADINGS[gate.verdict]}. {_meaning(gate)}", *(line(row) for row in bad)]
-    return "\n".join(lines)
+    return "\n".join([f"{_HEADINGS[gate.verdict]}. {_meaning(gate)}", *map(line, bad)])
 
 
 def line(row: Gated) -> str:
@@ -406,8 +395,7 @@ def line(row: Gated) -> str:
     said = [f"{name} {value}" for name, value in (("change", _change(row)), ("tolerated", _end(row, row.max_drop)))]
     values = " to ".join(MISSING if value is None else f"{value:.3f}" for value in (row.baseline, row.new))
     names = f"{one_line(row.agent)}, {one_line(measure_name(row.measure))}{_way(row)}"
-    lacking = f", {row.drop.n_failed} lacking" if row.drop.n_failed else ""
-    return f"{names}: {values}, {', '.join(said)}, n = {row.drop.n}{lacking}: {row.verdict}"
+    return f"{names}: {values}, {', '.join(said)}, n = {_n(row)}: {row.verdict}"
 
 
 def _meaning(gate: Gate) -> str:
@@ -415,38 +403,31 @@ def _meaning(gate: Gate) -> str:
     said = ", ".join(f"{number} {verdict}" for verdict, number in counts.items() if number)
     if gate.max_drop is None:
         tolerated = f"Without --max-drop, {TOLERATED:.0%} of a measure's range is tolerated."
+        beyond, else_ = "there is a drop", ", and is no drop altogether"
     else:
         tolerated = f"A drop of {gate.max_drop:g} is tolerated, in each measure's own unit."
-    beyond = "the drop exceeds what is tolerated" if gate.max_drop is not None else "there is a drop"
-    else_ = "" if gate.max_drop is not None else ", and is no drop altogether"
+        beyond, else_ = "the drop exceeds what is tolerated", ""
+    rise = " Where lower is better, a rise is the drop." if any(row.scale.lower_is_better for row in gate.rows) else ""
+    endless = dict.fromkeys(escaped(measure_name(row.measure)) for row in gate.rows if row.scale.width is None)
+    if endless and gate.max_drop is None:
+        rise += f" Without an upper end a share is of the baseline's mean: {', '.join(endless)}."
     return (
         f"{gate.n_queries} queries, the same in both runs. Of {len(gate.rows)} comparisons: {said}. {tolerated} "
         f"Worse: {beyond} beyond noise (5% for a change either way, Holm over all rows). Not worse: else, the drop's "
         f"interval ends at or below what is tolerated{else_}. Undecided: neither."
-        f"{_of_scales(gate)}{_needed(gate)}{''.join(f' {said}' for said in gate.early)}"
+        f"{rise}{_needed(gate)}{''.join(f' {said}' for said in gate.early)}"
     )
-
-
-def _of_scales(gate: Gate) -> str:
-    """What a drop and what is tolerated are of measures of which little is good, or which have no end."""
-    endless = dict.fromkeys(escaped(measure_name(row.measure)) for row in gate.rows if row.scale.width is None)
-    said = " Where lower is better, a rise is the drop." if any(row.scale.lower_is_better for row in gate.rows) else ""
-    if endless and gate.max_drop is None:
-        said += f" Without an upper end a share is of the baseline's mean: {', '.join(endless)}."
-    return said
 
 
 def _needed(gate: Gate) -> str:
     """What would decide it, of each measure with an undecided row: of its rows the one that needs most."""
     said = []
-    for measure in dict.fromkeys(row.measure for row in gate.rows if row.verdict == "undecided"):
-        rows = [row for row in gate.rows if row.measure == measure and row.verdict == "undecided"]
-        passes = [row.passes for row in rows if row.passes is not None]
-        if passes:
-            counts = [row.needed for row in rows if row.passes is not None]
-            most = None if None in counts else max(filter(None, counts))
-            queries = "no number of queries" if most is None else f"{most:,} queries"
-            said.append(f"{escaped(measure_name(measure))} {max(passes):.3f} or {queries}")
+    open_rows = [row for row in gate.rows if row.verdict == "undecided" and row.passes is not None]
+    for measure in dict.fromkeys(row.measure for row in open_rows):
+        rows = [row for row in open_rows if row.measure == measure]
+        passes, counts = max(row.passes or 0.0 for row in rows), [row.needed for row in rows]
+        queries = "no number of queries" if None in counts else f"{max(filter(None, counts)):,} queries"
+        said.append(f"{escaped(measure_name(measure))} {passes:.3f} or {queries}")
     if not said:
         return ""
     return (
@@ -462,11 +443,9 @@ def _place(row: Gated) -> tuple[bool, int]:
 
 def _row(row: Gated) -> str:
     values = [MISSING if value is None else f"{value:.3f}" for value in (row.baseline, row.new)]
-    lacking = f", {row.drop.n_failed} lacking" if row.drop.n_failed else ""
     cells = [escaped(row.agent), f"{escaped(measure_name(row.measure))}{_way(row)}", *values, _change(row)]
     cells += [_end(row, value) for value in (row.max_drop, row.passes, row.shows)]
-    cells.append(f"{row.drop.n}{lacking}")
-    cells.append(f"**{row.verdict}**" if row.verdict == "worse" else row.verdict)
+    cells += [_n(row), f"**{row.verdict}**" if row.verdict == "worse" else row.verdict]
     return f"| {' | '.join(cells)} |"
 
 
@@ -479,6 +458,10 @@ def _change(row: Gated) -> str:
         return _end(row, row.drop.value)
     ends = sorted(_change_of(row, end) for end in (row.drop.ci_low, row.drop.ci_high))
     return f"{_end(row, row.drop.value)} [{', '.join(map(_signed, ends))}]"
+
+
+def _n(row: Gated) -> str:
+    return f"{row.drop.n}, {row.drop.n_failed} lacking" if row.drop.n_failed else str(row.drop.n)
 
 
 def _way(row: Gated) -> str:
@@ -500,18 +483,16 @@ def _signed(value: float) -> str:
 
 
 def _lacking(gate: Gate) -> list[str]:
-    lines = []
+    said = []
     for run, queries in failures(gate.rows).items():
         if queries:
             more = f" and {len(queries) - _SHOWN} more" if len(queries) > _SHOWN else ""
-            named = ", ".join(escaped(query) for query in queries[:_SHOWN])
-            lines += ["", f"No value in the {run} run on {len(queries)} queries: {named}{more}."]
+            named = ", ".join(map(escaped, queries[:_SHOWN]))
+            said.append(f"No value in the {run} run on {len(queries)} queries: {named}{more}.")
     for run, agents in (("new", gate.only_new), ("baseline", gate.only_baseline)):
-        if agents:
-            lines += ["", f"Only the {run} run has {', '.join(escaped(agent) for agent in agents)}."]
-    for said in left_out(gate.n_perturbed):
-        lines += ["", f"{said}."]
-    return lines
+        said += [f"Only the {run} run has {', '.join(map(escaped, agents))}."] if agents else []
+    said += [f"{one}." for one in left_out(gate.n_perturbed)]
+    return [line for one in said for line in ("", one)]
 
 
 def escaped(text: str) -> str:

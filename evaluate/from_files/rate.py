@@ -102,24 +102,21 @@ def read_games(path: Path) -> GamesFile:
 def _rows(path: Path) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
     """(line, fields in our spelling). Raises InputError."""
     kind = path.suffix.lower()
+    rows: Iterable[tuple[int | None, Mapping[str, Any]]]
     if kind in {".csv", ".tsv", ".tab"}:
         table = read_labels(path).rows
-        rows: Iterable[tuple[int | None, Mapping[str, Any]]] = [
-            (n, {name: csv_text(cell) for name, cell in row.items()}) for n, row in table
-        ]
+        rows = [(n, {name: csv_text(cell) for name, cell in row.items()}) for n, row in table]
+    elif kind == ".json":
+        value = read_json(path)
+        if not isinstance(value, list) or not all(isinstance(game, dict) for game in value):
+            remedy = f"{LAYOUTS}; JSON Lines is called .jsonl"
+            raise InputError("is not a JSON array of games", file=path, remedy=remedy)
+        rows = [(None, game) for game in value]
     else:
-        rows = enumerate(_array(path), 1) if kind == ".json" else read_objects(path)
-    for number, row in rows:
-        line = None if kind == ".json" else number
+        rows = read_objects(path)
+    for line, row in rows:
         ours = kind not in _NOT_LINES and row.keys() >= {"query_id", "agent_a", "agent_b"} and "answer" not in row
         yield line, row if ours else _ours(row, path, line)
-
-
-def _array(path: Path) -> list[Any]:
-    value = read_json(path)
-    if not isinstance(value, list) or not all(isinstance(game, dict) for game in value):
-        raise InputError("is not a JSON array of games", file=path, remedy=f"{LAYOUTS}; JSON Lines is called .jsonl")
-    return value
 
 
 def _ours(row: Mapping[str, Any], path: Path, line: int | None) -> Mapping[str, Any]:
@@ -131,7 +128,10 @@ def _ours(row: Mapping[str, Any], path: Path, line: int | None) -> Mapping[str, 
     if lacking := [name for name in (query, *names.values()) if row.get(name) in (None, "")]:
         raise InputError(f"has no '{lacking[0]}'", file=path, line=line, remedy=LAYOUTS)
     if row.keys() >= _ONE_HOT.keys():
-        winner = _hot(row, path, line)
+        held = [winner for name, winner in _ONE_HOT.items() if str(row.get(name, "")).lower() in _YES]
+        if len(held) > 1:
+            raise InputError(f"{' and '.join(held)} are both said to win", file=path, line=line, remedy=LAYOUTS)
+        winner = held[0] if held else None
     else:
         winner = _winner(row, "answer" if ragelo else "winner", names, path, line)
     kept = {name: row[name] for name in ("judge", "reason", "probability", "presentation") if row.get(name)}
@@ -158,17 +158,11 @@ def _winner(
     text = str(given).strip()
     if known := _WINNERS.get(text.lower()):
         return known
-    for side, name in (("a", "agent_a"), ("b", "agent_b")):
-        if text == row.get(names[name]):
-            return "a" if side == "a" else "b"
+    if text == row.get(names["agent_a"]):
+        return "a"
+    if text == row.get(names["agent_b"]):
+        return "b"
     raise InputError(f"{column} is '{plain(text[:60])}'", file=path, line=line, remedy=LAYOUTS)
-
-
-def _hot(row: Mapping[str, Any], path: Path, line: int | None) -> Winner | None:
-    held = [winner for name, winner in _ONE_HOT.items() if str(row.get(name, "")).lower() in _YES]
-    if len(held) > 1:
-        raise InputError(f"{' and '.join(held)} are both said to win", file=path, line=line, remedy=LAYOUTS)
-    return held[0] if held else None
 
 
 Method = Literal["elo", "bradley-terry"]
