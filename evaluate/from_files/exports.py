@@ -158,11 +158,11 @@ def _row(one: JudgedAnswer) -> dict[str, Cell]:
         **link_of(one.query),
     }
     for name, rows in one.passages.items():
-        found, start = list(rows.values()), f"retrieval/llm_judged/{name}"
+        given, start = list(rows.values()), f"retrieval/llm_judged/{name}"
         row |= {
-            f"{start}/ratings": _texts(map(_rating, found)),
-            f"{start}/rationales": _texts(row and row.reason for row in found),
-            f"{start}/error_messages": _texts(row.error if row else _NO_PASSAGE for row in found),
+            f"{start}/ratings": _texts(map(_rating, given)),
+            f"{start}/rationales": _texts(judged.reason if judged else None for judged in given),
+            f"{start}/error_messages": _texts(judged.error if judged else _NO_PASSAGE for judged in given),
             f"{start}/precision": precision(rows),
         }
     if one.document_recall is not None:
