@@ -12,8 +12,7 @@ from typing import Literal
 
 from ragassay.evaluate.agreement.agree import Agreement
 from ragassay.evaluate.agreement.agree import agree as agree_on
-from ragassay.evaluate.agreement.label_tables import ratings, read_labels
-from ragassay.evaluate.agreement.several_judges import judges_of
+from ragassay.evaluate.agreement.label_tables import judges_of, ratings, read_labels
 from ragassay.evaluate.from_files.gate import Gate, gate
 from ragassay.evaluate.from_files.rate import missing_queries, rate_file, score_files
 from ragassay.files import Rankings, read_run

@@ -263,7 +263,7 @@ def stamp_of(workspace: Workspace) -> str:
 
 def people_say(workspace: Workspace) -> PeopleSay:
     """Read all of it and work it out: seconds. Raises InputError."""
-    from ragassay.evaluate.agreement.several_judges import among_people
+    from ragassay.evaluate.audit.judge_audit import among_people
     from ragassay.evaluate.compare import corrected_so_far
 
     labels = read_labels(workspace.own_labels) if workspace.own_labels.exists() else ()

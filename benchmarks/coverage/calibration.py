@@ -18,9 +18,8 @@ import numpy as np
 from scipy.stats import norm
 
 from ragassay.arrays import Truths
-from ragassay.evaluate.agreement.calibrate import Calibration, calibrate, choosing_half
+from ragassay.evaluate.agreement.calibrate import Calibration, Scored, calibrate, choosing_half
 from ragassay.evaluate.agreement.coefficients import crosstab, kappa
-from ragassay.evaluate.agreement.scored import Scored
 
 from .labelled import together
 

@@ -35,9 +35,8 @@ from ..terminal import (
 
 if TYPE_CHECKING:
     from ragassay.evaluate.agreement.agree import Agreement, PairAgreement
-    from ragassay.evaluate.agreement.calibrate import Calibration
+    from ragassay.evaluate.agreement.calibrate import Calibration, Scored
     from ragassay.evaluate.agreement.label_tables import Ratings
-    from ragassay.evaluate.agreement.scored import Scored
     from ragassay.evaluate.agreement.systems import SystemsAgreement
     from ragassay.records import Figure
 
@@ -260,8 +259,15 @@ def _print_found(found: Agreement, before: str = "", *, by: str = "kappa", each:
 
 def _ratings(options: argparse.Namespace) -> tuple[Ratings, dict[str, str]]:
     """The people and the judges, and of each column that is no judge why not. Raises InputError."""
-    from ragassay.evaluate.agreement.label_tables import qrels_ratings, ratings, read_labels
-    from ragassay.evaluate.agreement.several_judges import judges_of, mapped_columns, recoded, recoded_ratings
+    from ragassay.evaluate.agreement.label_tables import (
+        judges_of,
+        mapped_columns,
+        qrels_ratings,
+        ratings,
+        read_labels,
+        recoded,
+        recoded_ratings,
+    )
 
     if options.qrels:
         if options.labels or options.human or options.judge or options.by:
@@ -424,7 +430,7 @@ def run_calibrate(options: argparse.Namespace) -> int:
 
 
 def _scored(options: argparse.Namespace) -> list[Scored]:
-    from ragassay.evaluate.agreement.scored import of_experiment, of_files, of_table
+    from ragassay.evaluate.agreement.calibrate import of_experiment, of_files, of_table
 
     from ..pipeline.opening import locked, open_workspace
 

@@ -18,7 +18,7 @@ from statistics import mean
 import numpy as np
 from pydantic import Field
 
-from ragassay.arrays import Floats, Ints
+from ragassay.arrays import Floats, Ints, Truths
 from ragassay.errors import InputError
 from ragassay.files import read_objects, read_records
 from ragassay.records import Figure, Game, Judgment, Record, Winner
@@ -32,8 +32,8 @@ from .coefficients import (
     Confusion,
     Crosstab,
     Level,
-    Weighting,
     alpha,
+    balanced_accuracy,
     bias_and_limits,
     coincidences,
     confusion,
@@ -46,11 +46,8 @@ from .coefficients import (
     tau_b,
 )
 from .estimates import Found, Sample, Statistic, bias_p, rank_p
-from .label_tables import LARGEST, NO_NUMBERS, NO_ORDER, Ratings, Scale, make_scale, spelt
-from .several_judges import threshold_figures
+from .label_tables import LARGEST, NO_NUMBERS, NO_ORDER, Label, Ratings, Scale, make_scale, spelt
 
-WEIGHTINGS: tuple[Weighting, ...] = ("plain", "linear", "quadratic")
-LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
 BIAS = ("bias", "limit_low", "limit_high")
 _TOO_FINE = f"there are more than {LARGEST} different labels: these are measured values, not categories"
 
@@ -106,7 +103,7 @@ def agree(
 
     A judge's figures are on the scale of its own labels and people's, whatever the other judges gave. scale: the labels
     in their order, where they are words or not all of them occur; relevant: the lowest label that counts as relevant;
-    thresholds: whether `several_judges.thresholds` is told, too; left_out: judges that take no part, and why. Raises
+    thresholds: whether `thresholds` is told, too; left_out: judges that take no part, and why. Raises
     InputError where no row has the labels of both, and as `make_scale` does.
     """
     known = make_scale(ratings, scale, relevant)
@@ -148,14 +145,24 @@ def _pair(
     clusters = clusters_of_rows([ratings.clusters[i] for i in both])
     table = crosstab(x, y, clusters.numbers, len(scale.labels))
     found = Found(len(both), len(columns[0]) - len(both))
-    _shares(found, scale, x, y, clusters)
+    one, other = scale.values[x], scale.values[y]
+    found.share(same_shares(x == y), clusters)
+    if scale.ordered:
+        found.share(near_shares(one, other), clusters)
+    else:
+        found.leave_out("off_by_one", NO_ORDER)
+    positive = np.array(scale.positive)
+    for share in detection_shares(positive[x], positive[y]):
+        if scale.relevant is None:
+            found.leave_out(share.name, "no label is known to count as relevant; name the lowest with --relevant")
+        else:
+            found.share(share, clusters, f"(rel={spelt(scale.relevant)})")
     sample = Sample.of_pairs(table, bootstrap, seed)
     _chance_corrected(found, sample, scale)
     coincident = coincidences(list(zip(x.tolist(), y.tolist(), strict=True)), clusters.numbers, len(scale.labels))
     _alphas(found, Sample.of_coincidences(coincident, sample, bootstrap, seed), scale)
     if thresholds:
         threshold_figures(found, scale, x, y, clusters, draws)
-    one, other = scale.values[x], scale.values[y]
     p = rank_p(one, other, clusters, seed) if scale.ordered else {}
     pair = PairAgreement(
         human=ratings.raters[0],
@@ -171,45 +178,39 @@ def _pair(
     return pair, scale
 
 
-def _shares(found: Found, scale: Scale, x: Ints, y: Ints, clusters: Clusters) -> None:
-    found.share(same_shares(x == y), clusters)
-    if scale.ordered:
-        found.share(near_shares(scale.values[x], scale.values[y]), clusters)
-    else:
-        found.leave_out("off_by_one", NO_ORDER)
-    positive = np.array(scale.positive)
-    for share in detection_shares(positive[x], positive[y]):
-        if scale.relevant is None:
-            found.leave_out(share.name, "no label is known to count as relevant; name the lowest with --relevant")
+def _put(
+    found: Found,
+    sample: Sample,
+    why: str,
+    statistics: Iterable[tuple[str, Statistic, str | None]],
+    bounded: bool = True,
+) -> None:
+    """Each statistic by name; where the scale has not what it takes, the reason stands in its place."""
+    for name, statistic, lacking in statistics:
+        if lacking:
+            found.leave_out(name, lacking)
         else:
-            found.share(share, clusters, f"(rel={spelt(scale.relevant)})")
+            sample.figure(found, name, statistic, why, bounded=bounded)
 
 
 def _chance_corrected(found: Found, sample: Sample, scale: Scale) -> None:
-    equal = _why_equal(sample.table, scale)
-    for weighting in WEIGHTINGS:
-        name = "kappa" if weighting == "plain" else f"kappa({weighting})"
-        if len(scale.labels) > LARGEST:
-            found.leave_out(name, _TOO_FINE)
-        elif weighting != "plain" and not scale.ordered:
-            found.leave_out(name, NO_ORDER)
-        else:
-            sample.figure(found, name, partial(kappa, weighting=weighting), equal)
-    ranks: tuple[tuple[str, Statistic], ...] = (("tau_b", tau_b), ("rho", spearman_rho))
-    for name, statistic in ranks:
-        if scale.ordered:
-            sample.figure(found, name, statistic, equal)
-        else:
-            found.leave_out(name, NO_ORDER)
-    for name in BIAS:
-        if not scale.numeric:
-            found.leave_out(name, NO_NUMBERS)
-            continue
+    no_order = None if scale.ordered else NO_ORDER
+    categories = _TOO_FINE if len(scale.labels) > LARGEST else None
+    statistics = (
+        ("kappa", kappa, categories),
+        ("kappa(linear)", partial(kappa, weighting="linear"), categories or no_order),
+        ("kappa(quadratic)", partial(kappa, weighting="quadratic"), categories or no_order),
+        ("tau_b", tau_b, no_order),
+        ("rho", spearman_rho, no_order),
+    )
+    _put(found, sample, _why_equal(sample.table, scale), statistics)
 
-        def bias(table: Crosstab, counts: Floats, name: str = name) -> Floats:
-            return bias_and_limits(table, counts, scale.values)[name]
+    def bias(table: Crosstab, counts: Floats, name: str) -> Floats:
+        return bias_and_limits(table, counts, scale.values)[name]
 
-        sample.figure(found, name, bias, "there is only one pair", bounded=False)
+    no_numbers = None if scale.numeric else NO_NUMBERS
+    of_gaps = [(name, partial(bias, name=name), no_numbers) for name in BIAS]
+    _put(found, sample, "there is only one pair", of_gaps, bounded=False)
 
 
 def _why_equal(table: Crosstab, scale: Scale) -> str:
@@ -221,17 +222,17 @@ def _why_equal(table: Crosstab, scale: Scale) -> str:
 
 
 def _alphas(found: Found, sample: Sample, scale: Scale) -> None:
-    equal = _why_equal(sample.table, scale)
-    for level in LEVELS:
-        name = f"krippendorff_alpha({level})"
-        if level == "nominal" and len(scale.labels) > LARGEST:
-            found.leave_out(name, _TOO_FINE)
-        elif level == "interval" and not scale.numeric:
-            found.leave_out(name, NO_NUMBERS)
-        elif level == "ordinal" and not scale.ordered:
-            found.leave_out(name, NO_ORDER)
-        else:
-            sample.figure(found, name, partial(alpha, level=level, values=scale.values), equal)
+    lacking: Mapping[Level, str | None] = {
+        "nominal": _TOO_FINE if len(scale.labels) > LARGEST else None,
+        "ordinal": None if scale.ordered else NO_ORDER,
+        "interval": None if scale.numeric else NO_NUMBERS,
+    }
+    values = scale.values
+    alphas = (
+        (f"krippendorff_alpha({level})", partial(alpha, level=level, values=values), lacks)
+        for level, lacks in lacking.items()
+    )
+    _put(found, sample, _why_equal(sample.table, scale), alphas)
 
 
 def _all_raters(ratings: Ratings, scale: Scale, bootstrap: int, seed: int) -> Found:
@@ -248,17 +249,14 @@ def _notes(ratings: Ratings, told: Sequence[tuple[PairAgreement, Scale]]) -> lis
     notes = []
     for pair, scale in told:
         if pair.n_missing:
-            total = pair.n_pairs + pair.n_missing
-            notes.append(
-                f"{plain(pair.judge)}: {pair.n_missing:,} of {total:,} pairs lack a label and are not compared"
-            )
-        used = (
-            []
-            if pair.confusion is None
-            else zip(pair.confusion.counts, zip(*pair.confusion.counts, strict=True), strict=True)
-        )
-        if scale.numeric and pair.confusion is not None and not any(sum(row) and sum(column) for row, column in used):
-            notes.append(f"{plain(pair.judge)}: uses no label that {plain(pair.human)} uses; are they on one scale?")
+            missing = f"{pair.n_missing:,} of {pair.n_pairs + pair.n_missing:,} pairs"
+            notes.append(f"{plain(pair.judge)}: {missing} lack a label and are not compared")
+        if scale.numeric and pair.confusion is not None:
+            counts = pair.confusion.counts
+            used = zip(counts, zip(*counts, strict=True), strict=True)
+            if not any(sum(row) and sum(column) for row, column in used):
+                said = f"uses no label that {plain(pair.human)} uses; are they on one scale?"
+                notes.append(f"{plain(pair.judge)}: {said}")
         if pair.n_clusters == 1:
             notes.append(f"{plain(pair.judge)}: all pairs are of one query, so that there are no intervals")
     if ratings.by is None:
@@ -291,6 +289,50 @@ def _gaps(scale: Scale) -> list[str]:
         return []
     held = set(labels.tolist())
     return [spelt(float(x)) for x in range(int(labels.min()), int(labels.max())) if float(x) not in held]
+
+
+MOST = 10
+"""Thresholds of a scale that are told one by one; of a finer scale only the one that counts as relevant."""
+
+
+def threshold_figures(found: Found, scale: Scale, x: Ints, y: Ints, clusters: Clusters, draws: tuple[int, int]) -> None:
+    """Put `kappa(rel=…)`, `balanced_accuracy(rel=…)`, `accuracy(rel=…)`, `tau_b(rel=…)` among what was found.
+
+    What counts as yes is a label from the threshold on, of people's and the judge's alike. x, y: (rows,) people's and
+    the judge's labels, numbered on the scale. draws: replicates and seed of the bootstrap.
+    """
+    one_sided = "people's labels are all above or all below it"
+    for label, positive in thresholds(scale, x):
+        human, judge, suffix = positive[x], positive[y], f"(rel={spelt(label)})"
+        sample = Sample.of_pairs(crosstab(human.astype(np.intp), judge.astype(np.intp), clusters.numbers, 2), *draws)
+        why = "all labels of people's and the judge's are above it, or all below"
+        sample.figure(found, "kappa" + suffix, kappa, why)
+        sample.figure(found, "balanced_accuracy" + suffix, balanced_accuracy, one_sided, lowest=0.0)
+        # Of two labels Kendall's tau-b is Pearson's correlation, phi.
+        why = "all labels of people, or of the judge, are on one side of it"
+        sample.figure(found, "tau_b" + suffix, tau_b, why)
+        accuracy = detection_shares(human, judge)[0]
+        if accuracy.name + suffix not in found.figures:
+            found.share(accuracy, clusters, suffix)
+
+
+def thresholds(scale: Scale, x: Ints) -> Iterator[tuple[Label, Truths]]:
+    """Each label from which on a thing may count as relevant, rising, and which labels of the scale then do.
+
+    Those declared or given by people (`x`) above the lowest of them, and the one that counts as relevant.
+    """
+    if not scale.ordered:
+        if scale.relevant is not None:
+            yield scale.relevant, np.array(scale.positive)
+        return
+    known = scale.declared or [scale.labels[place] for place in np.unique(x).tolist()]
+    told = [label for label in scale.labels if label in set(known)][1:]
+    told = told if len(told) <= MOST else []
+    for place, label in enumerate(scale.labels):
+        if label in told:
+            yield label, np.arange(len(scale.labels)) >= place
+        elif label == scale.relevant:
+            yield label, np.array(scale.positive)
 
 
 # People's labels of `labels.csv` beside the judge's of the same things.
@@ -348,11 +390,8 @@ def joined_files(labels: Path, judged: Sequence[Path], clusters: Clusters | None
     found = joined(said, rows, verdicts(games), str(labels))
     if not found:
         named = ", ".join(plain(str(path)) for path in judged)
-        raise InputError(
-            f"labels nothing that is judged in {named}",
-            file=labels,
-            remedy="give the judge's relevance.jsonl, pointwise.jsonl or games.jsonl of the same test set",
-        )
+        remedy = "give the judge's relevance.jsonl, pointwise.jsonl or games.jsonl of the same test set"
+        raise InputError(f"labels nothing that is judged in {named}", file=labels, remedy=remedy)
     return {name: _by_section(each, clusters) if clusters else each for name, each in found.items()}
 
 
@@ -367,9 +406,8 @@ def agree_on_criterion(ratings: Ratings, *, relevant: str | None = None, bootstr
     if all(label is None for label in ratings.labels[1]):
         note = f"the judge failed on all {len(ratings.labels[1])} things that people labelled"
         return Agreement(file=ratings.file, by=ratings.by, bootstrap=bootstrap, seed=seed, notes=(note,))
-    if not ratings.numeric:
-        return agree(ratings, scale=WINNERS, bootstrap=bootstrap, seed=seed)
-    return agree(ratings, scale=SCALE, relevant=relevant, bootstrap=bootstrap, seed=seed)
+    scale, relevant = (SCALE, relevant) if ratings.numeric else (WINNERS, None)
+    return agree(ratings, scale=scale, relevant=relevant, bootstrap=bootstrap, seed=seed)
 
 
 def agreement_by_criterion(
@@ -382,12 +420,11 @@ def agreement_by_criterion(
     seed: int,
 ) -> tuple[JudgeAgreement, ...]:
     """For each criterion, and for games, on which the judge labelled what people did; intervals by `clusters`."""
-    agreed = []
-    for name, each in joined(said, judged, found, "labels.csv").items():
-        for pair in agree_on_criterion(_by_section(each, clusters), bootstrap=bootstrap, seed=seed).pairs:
-            told = {field: value for field, value in pair if field not in ("human", "judge", "confusion")}
-            agreed.append(JudgeAgreement.model_validate({"criterion": name, **told}))
-    return tuple(agreed)
+    return tuple(
+        JudgeAgreement(criterion=name, **{k: v for k, v in pair if k not in ("human", "judge", "confusion")})
+        for name, each in joined(said, judged, found, "labels.csv").items()
+        for pair in agree_on_criterion(_by_section(each, clusters), bootstrap=bootstrap, seed=seed).pairs
+    )
 
 
 Pairs = Mapping[tuple[float, float], int]
@@ -465,13 +502,12 @@ def _plot(title: str, pairs: Pairs, figures: Mapping[str, Figure]) -> str:
     aside = f"translate(14 {_HEIGHT / 2:.0f}) rotate(-90)"
     parts.append(f'<text transform="{aside}" text-anchor="middle">judge - human</text>')
     for name, figure in figures.items():
-        if figure.value is None:
-            continue
         if figure.ci_low is not None and figure.ci_high is not None:
             above, height = y(figure.ci_high), y(figure.ci_low) - y(figure.ci_high)
             place = f'x="{_LEFT}" y="{above:.1f}" width="{_RIGHT - _LEFT}" height="{height:.1f}"'
             parts.append(f'<rect class="band" {place}/>')
-        parts.append(level("bias" if name == "bias" else "limit", figure.value))
+        if figure.value is not None:
+            parts.append(level("bias" if name == "bias" else "limit", figure.value))
     most = max(pairs.values(), default=1)
     for at, gap, count in points:
         radius = 3 + 11 * sqrt(count / most) if most > 1 else 4

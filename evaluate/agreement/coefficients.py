@@ -267,22 +267,18 @@ def _agreeing(table: Crosstab, counts: Floats) -> Floats:
     labels = [np.unique(side, return_inverse=True) for side in (table.x, table.y)]
     shape = (len(labels[0][0]), len(labels[1][0]))
     if shape[0] * shape[1] <= _ROOM * len(table.x):
-        return _by_grid(labels[0][1], labels[1][1], counts, shape)
+        # Most labels have met each other: for each cell, what lies below it on both sides or on one.
+        grid = np.zeros((*counts.shape[:-1], *shape))
+        grid[..., labels[0][1], labels[1][1]] = counts
+        below = grid.cumsum(axis=-2) - grid
+        left = below.cumsum(axis=-1)
+        found: Floats = 2 * (grid * (left - below - (left[..., -1:] - left))).sum(axis=(-2, -1))
+        return found
     agreeing = np.zeros(counts.shape[:-1])
     for start in range(0, len(table.x), 1000):
         part = slice(start, start + 1000)
         same = np.sign(table.x[:, None] - table.x[None, part]) * np.sign(table.y[:, None] - table.y[None, part])
         agreeing += ((counts @ same.astype(np.float64)) * counts[..., part]).sum(axis=-1)
-    return agreeing
-
-
-def _by_grid(x: Ints, y: Ints, counts: Floats, shape: tuple[int, int]) -> Floats:
-    """The same where most labels have met each other: for each cell, what lies below it on both sides or on one."""
-    grid = np.zeros((*counts.shape[:-1], *shape))
-    grid[..., x, y] = counts
-    below = grid.cumsum(axis=-2) - grid
-    left = below.cumsum(axis=-1)
-    agreeing: Floats = 2 * (grid * (left - below - (left[..., -1:] - left))).sum(axis=(-2, -1))
     return agreeing
 
 

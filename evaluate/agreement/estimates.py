@@ -139,22 +139,18 @@ def rare(table: Crosstab, replicates: int, seed: int) -> Rare | None:
     if len(seen) < 2 or n_clusters < 2 or minority > FEW:
         return None
     generator = np.random.default_rng(seed)
-    whole = _all_pairs(table, seen)
-    drawn = whole.counts(generator.gamma(1.0, size=(replicates, table.n_clusters)))
-    each = PSEUDO_ROWS / len(whole.x)
-    mass = float(table.mass.sum()) / n_clusters
-    return Rare(whole, drawn + mass * generator.gamma(each, size=drawn.shape), n_clusters)
-
-
-def _all_pairs(table: Crosstab, seen: Ints) -> Crosstab:
-    """The same rows, with a cell for every pair of the labels seen. A row of no mass keeps each cell in its place."""
+    # The same rows, with a cell for every pair of the labels seen; a row of no mass keeps each cell in its place.
     x, y = (side.ravel() for side in np.meshgrid(seen, seen, indexing="ij"))
     cell = np.searchsorted(seen, table.x) * len(seen) + np.searchsorted(seen, table.y)
     row_cell = np.concatenate([cell[table.row_cell], np.arange(len(x))]).astype(np.intp)
     order = np.argsort(row_cell, kind="stable")
-    cluster = np.concatenate([table.row_cluster, np.zeros(len(x), dtype=np.intp)])
-    mass = np.concatenate([table.mass, np.zeros(len(x))])
-    return Crosstab(table.n_labels, x, y, row_cell[order], cluster[order], mass[order], table.n_clusters)
+    cluster = np.concatenate([table.row_cluster, np.zeros(len(x), dtype=np.intp)])[order]
+    masses = np.concatenate([table.mass, np.zeros(len(x))])[order]
+    whole = Crosstab(table.n_labels, x, y, row_cell[order], cluster, masses, table.n_clusters)
+    drawn = whole.counts(generator.gamma(1.0, size=(replicates, table.n_clusters)))
+    each = PSEUDO_ROWS / len(whole.x)
+    mass = float(table.mass.sum()) / n_clusters
+    return Rare(whole, drawn + mass * generator.gamma(each, size=drawn.shape), n_clusters)
 
 
 @dataclass
@@ -313,7 +309,12 @@ def _permuted(labels: Ints, sizes: Sequence[int], draws: int, generator: np.rand
     start, n, n_labels = np.cumsum(size) - size, len(labels), int(labels.max()) + 1
     cluster = np.repeat(np.arange(len(size)), size)
     place = np.arange(n) - start[cluster]
-    group = _alike_in_size(sizes)
+    # Which change places with each other: those of one size always do, whatever their labels.
+    starts = [0]
+    for at in range(1, len(sizes)):
+        if sizes[at] != sizes[at - 1] and min(at - starts[-1], len(sizes) - at) >= TOGETHER:
+            starts.append(at)
+    group = np.searchsorted(starts, np.arange(len(sizes)), side="right")
     for first in range(0, draws, step := max(1, _AT_ONCE // n)):
         some = min(step, draws - first)
         keys = (cluster * _KEYS + generator.integers(0, _KEYS, (some, n))) * n_labels + labels
@@ -322,24 +323,14 @@ def _permuted(labels: Ints, sizes: Sequence[int], draws: int, generator: np.rand
         yield np.take_along_axis(shuffled, start[taken] + place % size[taken], axis=1)
 
 
-def _alike_in_size(sizes: Sequence[int]) -> Ints:
-    """(clusters,): which change places with each other; those of one size always do, whatever their labels."""
-    starts = [0]
-    for place in range(1, len(sizes)):
-        if sizes[place] != sizes[place - 1] and min(place - starts[-1], len(sizes) - place) >= TOGETHER:
-            starts.append(place)
-    found: Ints = np.searchsorted(starts, np.arange(len(sizes)), side="right")
-    return found
-
-
 def _correlations(x: Ints, y: Ints) -> dict[str, Floats]:
     """`tau_b`, `rho` of x (n,) with each row of y (draws, n), both numbered from 0; NaN where a side does not vary."""
     n_labels = int(max(x.max(), y.max())) + 1
     if n_labels > LARGEST:
         from scipy.stats import kendalltau, spearmanr
 
-        taus = [float(kendalltau(x, row).statistic) for row in y]
-        return {"tau_b": np.array(taus), "rho": np.array([float(spearmanr(x, row).statistic) for row in y])}
+        known = {"tau_b": kendalltau, "rho": spearmanr}
+        return {name: np.array([float(one(x, row).statistic) for row in y]) for name, one in known.items()}
     cells = n_labels**2
     codes = x * n_labels + y + cells * np.arange(len(y))[:, None]
     counts = np.bincount(codes.ravel(), minlength=cells * len(y)).reshape(len(y), cells).astype(np.float64)

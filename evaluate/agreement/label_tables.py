@@ -1,11 +1,13 @@
-"""Tables of labels from elsewhere (CSV, TSV, JSON Lines with a column a rater, two files of qrels), and their scale."""
+"""Tables of labels from elsewhere (CSV, TSV, JSON Lines with a column a rater, two files of qrels), and their scale;
+which columns are judges', and labels recoded."""
 
 from __future__ import annotations
 
 import csv
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from io import StringIO
 from math import isfinite
 from pathlib import Path
@@ -58,26 +60,22 @@ def read_labels(path: Path) -> LabelTable:
     Raises InputError, with the line, for a file without rows, a column named twice and a row of another length.
     """
     if path.suffix.lower() in {".jsonl", ".ndjson"}:
-        objects = [(line, {key: _text(value) for key, value in row.items()}) for line, row in read_objects(path)]
-        return _held(path, tuple(dict.fromkeys(key for _, row in objects for key in row)), objects)
-    text = read_text(path)
-    tabs = path.suffix.lower() in {".tsv", ".tab"} or "\t" in text.split("\n", 1)[0]
-    (_, header), *rows = _cells(path, text, "\t" if tabs else ",") or [(1, [])]
-    columns = tuple(name.strip() for name in header)
-    if twice := [name for name in columns if columns.count(name) > 1]:
-        raise InputError(f"has two columns '{plain(twice[0])}'", file=path, line=1)
-    table = []
-    for line, cells in rows:
-        if len(cells) != len(columns):
-            raise InputError(f"has {len(cells)} cells, the header {len(columns)}", file=path, line=line)
-        table.append((line, dict(zip(columns, (cell.strip() for cell in cells), strict=True))))
-    return _held(path, columns, table)
-
-
-def _held(path: Path, columns: tuple[str, ...], rows: Sequence[tuple[int, dict[str, str]]]) -> LabelTable:
-    if not rows:
+        table = [(line, {key: _text(value) for key, value in row.items()}) for line, row in read_objects(path)]
+        columns = tuple(dict.fromkeys(key for _, row in table for key in row))
+    else:
+        text = read_text(path)
+        tabs = path.suffix.lower() in {".tsv", ".tab"} or "\t" in text.split("\n", 1)[0]
+        (_, header), *rows = _cells(path, text, "\t" if tabs else ",") or [(1, [])]
+        columns, table = tuple(name.strip() for name in header), []
+        if twice := [name for name in columns if columns.count(name) > 1]:
+            raise InputError(f"has two columns '{plain(twice[0])}'", file=path, line=1)
+        for line, cells in rows:
+            if len(cells) != len(columns):
+                raise InputError(f"has {len(cells)} cells, the header {len(columns)}", file=path, line=line)
+            table.append((line, dict(zip(columns, (cell.strip() for cell in cells), strict=True))))
+    if not table:
         raise InputError("has no rows of labels", file=path)
-    return LabelTable(str(path), columns, tuple(rows))
+    return LabelTable(str(path), columns, tuple(table))
 
 
 def _text(value: object) -> str:
@@ -89,10 +87,8 @@ def _text(value: object) -> str:
 def _cells(path: Path, text: str, delimiter: str) -> list[tuple[int, list[str]]]:
     """(line, cells). Where tabs divide, a quotation mark that opens no proper quotation is a letter like others."""
     csv.field_size_limit(_LONGEST_CELL)
-    quoting: tuple[Literal[0, 3], ...] = (
-        (csv.QUOTE_MINIMAL, csv.QUOTE_NONE) if delimiter == "\t" else (csv.QUOTE_MINIMAL,)
-    )
-    for how in quoting:
+    quoting: tuple[Literal[0, 3], ...] = (csv.QUOTE_MINIMAL, csv.QUOTE_NONE)
+    for how in quoting if delimiter == "\t" else quoting[:1]:
         reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True, quoting=how)
         try:
             return [(reader.line_num, cells) for cells in reader if cells]
@@ -118,16 +114,6 @@ def ratings(table: LabelTable, raters: Sequence[str], by: str | None) -> Ratings
             there = ", ".join(plain(column) for column in table.columns[:20])
             raise InputError(f"has no column '{plain(name)}'", file=table.file, remedy=f"its columns are {there}")
     by = by or next((name for name in QUERY_COLUMNS if name in table.columns and name not in raters), None)
-    labels, numeric = _read(table, raters)
-    clusters = tuple(str(number) if by is None else row.get(by, "") for number, (_, row) in enumerate(table.rows))
-    if "" in clusters:
-        line = table.rows[clusters.index("")][0]
-        raise InputError(f"has no '{plain(by or '')}'", file=table.file, line=line, remedy="every row needs its query")
-    return Ratings(table.file, tuple(raters), labels, clusters, numeric, by)
-
-
-def _read(table: LabelTable, raters: Sequence[str]) -> tuple[tuple[tuple[Label | None, ...], ...], bool]:
-    """Each rater's labels, and whether they are numbers; a number in any cell asks for numbers in all."""
     given = [(line, name, text) for line, row in table.rows for name in raters if (text := label_in(row, name))]
     for name in raters:
         if all(name != rater for _, rater, _ in given):
@@ -138,10 +124,13 @@ def _read(table: LabelTable, raters: Sequence[str]) -> tuple[tuple[tuple[Label |
         problem = f"label '{plain(text[:60])}' in column '{plain(name)}' is not a number, as other labels are"
         remedy = "use numbers or words throughout, and leave the cell empty where there is no label"
         raise InputError(problem, file=table.file, line=line, remedy=remedy)
-    texts = [[label_in(row, name) for _, row in table.rows] for name in raters]
-    return tuple(
-        tuple(text if text is None or words else number_of(text) for text in column) for column in texts
-    ), not words
+    texts = ([label_in(row, name) for _, row in table.rows] for name in raters)
+    labels = tuple(tuple(text if text is None or words else number_of(text) for text in column) for column in texts)
+    clusters = tuple(str(number) if by is None else row.get(by, "") for number, (_, row) in enumerate(table.rows))
+    if "" in clusters:
+        line = table.rows[clusters.index("")][0]
+        raise InputError(f"has no '{plain(by or '')}'", file=table.file, line=line, remedy="every row needs its query")
+    return Ratings(table.file, tuple(raters), labels, clusters, not words, by)
 
 
 def label_in(row: Mapping[str, str], name: str) -> str | None:
@@ -151,11 +140,10 @@ def label_in(row: Mapping[str, str], name: str) -> str | None:
 
 def number_of(text: str) -> float | None:
     """The finite number that a cell spells, if it does."""
-    try:
-        value = float(text) if "_" not in text else None
-    except ValueError:
-        return None
-    return value if value is not None and isfinite(value) else None
+    with suppress(ValueError):
+        if "_" not in text and isfinite(value := float(text)):
+            return value
+    return None
 
 
 def spelt(label: Label) -> str:
@@ -198,8 +186,8 @@ class Scale:
     def of(self, seen: Collection[Label | None]) -> Scale:
         """The scale of these labels and those declared, as if there were no others."""
         held = {*self.declared, *seen}
-        kept = [(label, flag) for label, flag in zip(self.labels, self.positive, strict=True) if label in held]
-        labels, positive = tuple(label for label, _ in kept), tuple(flag for _, flag in kept)
+        labels = tuple(label for label in self.labels if label in held)
+        positive = tuple(flag for label, flag in zip(self.labels, self.positive, strict=True) if label in held)
         least = self.relevant
         if not self.given:
             least = _usual(self.declared or labels)
@@ -217,10 +205,9 @@ def make_scale(ratings: Ratings, declared: Sequence[str] = (), relevant: str | N
     """
     seen = {label for column in ratings.labels for label in column if label is not None}
     where = f"and the labels of {ratings.file} are numbers"
-    own = tuple(
-        _as_number(text, f"--scale has '{plain(text)}', {where}") if ratings.numeric else text.strip()
-        for text in declared
-    )
+    own: tuple[Label, ...] = tuple(text.strip() for text in declared)
+    if ratings.numeric:
+        own = tuple(_as_number(text, f"--scale has '{plain(text)}', {where}") for text in declared)
     if len(set(own)) < len(own):
         raise InputError("--scale names a label twice")
     outside = tuple(sorted(seen - set(own), key=_order)) if own else ()
@@ -250,13 +237,10 @@ def _order(label: Label) -> tuple[float, str]:
 
 
 def _as_number(text: str, otherwise: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise InputError(otherwise) from None
-    if not np.isfinite(value):
-        raise InputError(otherwise)
-    return value
+    with suppress(ValueError):
+        if isfinite(value := float(text)):
+            return value
+    raise InputError(otherwise)
 
 
 def _usual(labels: Sequence[Label]) -> Label | None:
@@ -279,12 +263,122 @@ def qrels_ratings(human: Path, judge: Path) -> Ratings:
         raise InputError("is named twice, and one rater has nothing to agree with", file=human)
     one, other = read_qrels(human), read_qrels(judge)
     pairs = sorted({(query, passage) for qrels in (one, other) for query in qrels for passage in qrels[query]})
-    columns = tuple(
-        tuple(None if (label := qrels.get(q, {}).get(p)) is None else float(label) for q, p in pairs)
-        for qrels in (one, other)
-    )
+    labels = ([qrels.get(query, {}).get(passage) for query, passage in pairs] for qrels in (one, other))
+    columns = tuple(tuple(None if label is None else float(label) for label in column) for column in labels)
     if not any(a is not None and b is not None for a, b in zip(*columns, strict=True)):
         problem = f"shares no pair of query and passage with {plain(str(human))}"
         raise InputError(problem, file=judge, remedy="check that both label the same test set")
     clusters = tuple(query for query, _ in pairs)
     return Ratings(f"{human}, {judge}", (str(human), str(judge)), columns, clusters, True, "query")
+
+
+NAMES = (*QUERY_COLUMNS, "id", "_id", "passage", "passage_id", "pid", "doc", "doc_id", "docid", "docno", "subject")
+"""Columns that say what was labelled, be they numbers."""
+ALL = "all"
+"""In place of a judge's column: every column that is one."""
+
+
+def judges_of(table: LabelTable, human: str, asked: Sequence[str], by: str | None) -> tuple[list[str], dict[str, str]]:
+    """The judges' columns, in the table's order, and of each other column why it is none.
+
+    asked: the columns named, which are taken as they are, or `ALL`. A judge's labels are numbers where people's are,
+    else words, at least one of them a label of people's, and at most 50 different ones. Raises InputError where
+    none is left.
+    """
+    if ALL not in asked or ALL in table.columns or human not in table.columns:
+        return list(asked), {}
+    people = _labels(table, human)
+    judges, left_out = [name for name in asked if name != ALL], {}
+    for name in table.columns:
+        if name in {human, by, *NAMES, *judges}:
+            continue
+        if why := _why_not(table, name, people):
+            left_out[name] = why
+        else:
+            judges.append(name)
+    if not judges:
+        problem = f"has no judge's column beside '{plain(human)}'"
+        named = "; ".join(f"{plain(name)}: {why}" for name, why in list(left_out.items())[:5])
+        raise InputError(problem, file=table.file, remedy=f"name it with --judge ({named})" if named else None)
+    return judges, left_out
+
+
+def mapped_columns(table: LabelTable, human: str, asked: Sequence[str], by: str | None) -> list[str]:
+    """The columns whose labels a map recodes: people's, and every one that may be a judge's."""
+    if ALL not in asked or ALL in table.columns:
+        return [name for name in (human, *asked) if name in table.columns]
+    return [name for name in table.columns if name == human or name not in {by, *NAMES}]
+
+
+def _why_not(table: LabelTable, name: str, people: Sequence[tuple[int, str]]) -> str | None:
+    given = _labels(table, name)
+    if not given:
+        return "holds no label"
+    numeric = all(number_of(text) is not None for _, text in people)
+    if numeric and (words := [(line, text) for line, text in given if number_of(text) is None]):
+        return f"label '{plain(words[0][1][:40])}' (line {words[0][0]}) is not a number, as people's labels are"
+    theirs, own = ({number_of(text) if numeric else text for _, text in each} for each in (people, given))
+    if len(own) > LARGEST:
+        return f"has {len(own)} different labels: ids, texts or measured values; if it is a judge, name it with --judge"
+    if not own & theirs:
+        return "has no label that people use; recode it with --map, or name it with --judge"
+    return None
+
+
+def _labels(table: LabelTable, name: str) -> list[tuple[int, str]]:
+    return [(line, label) for line, row in table.rows if (label := label_in(row, name)) is not None]
+
+
+_SHAPE = "write OLD=NEW,OLD=NEW (a missing label where NEW is empty), for one column COL:OLD=NEW"
+_BY = "(query)"
+
+
+def recoded(table: LabelTable, raters: Sequence[str], maps: Sequence[str]) -> LabelTable:
+    """The table with the labels of the columns `raters` as `maps` have them, all exchanged at once.
+
+    maps: `OLD=NEW,…` of all raters, or `COL:OLD=NEW,…` of one, which then holds there; numbers are alike however they
+    are spelt, and an empty NEW is a missing label. Raises InputError for a map of another shape, an OLD that is named
+    twice, and one that is no label of those columns.
+    """
+    of_all: dict[str, str] = {}
+    own: dict[str, dict[str, str]] = {name: {} for name in raters}
+    for text in maps:
+        column = max((name for name in raters if text.startswith(f"{name}:")), key=len, default=None)
+        one = own[column] if column is not None else of_all
+        pairs = text if column is None else text.removeprefix(f"{column}:")
+        parts = [part.partition("=") for part in pairs.split(",")]
+        if any(not old.strip() or not equals for old, equals, _ in parts):
+            raise InputError(f"--map is '{plain(text)}'", remedy=_SHAPE)
+        for old, new in ((_spelling(old.strip()), new.strip()) for old, _, new in parts):
+            columns = raters if column is None else [column]
+            if old in one:
+                raise InputError(f"--map names the label '{plain(old)}' twice")
+            if not any(_spelling(row.get(name, "")) == old for _, row in table.rows for name in columns):
+                where = ", ".join(f"'{plain(name)}'" for name in columns[:5])
+                problem = f"--map names '{plain(old)}', which is no label of {where}"
+                raise InputError(problem, file=table.file, remedy=_SHAPE)
+            one[old] = new
+    whole = {name: of_all | own[name] for name in raters}
+    rows = [
+        (line, row | {name: new.get(_spelling(row[name]), row[name]) for name, new in whole.items() if name in row})
+        for line, row in table.rows
+    ]
+    return replace(table, rows=tuple(rows))
+
+
+def _spelling(text: str) -> str:
+    """A number in one spelling."""
+    value = number_of(text)
+    return text if value is None else spelt(value)
+
+
+def recoded_ratings(given: Ratings, maps: Sequence[str]) -> Ratings:
+    """The same of raters whose labels are read already, all of them by query. Raises InputError as `recoded` does."""
+    if not maps:
+        return given
+    columns = (_BY, *given.raters)
+    labels = (["" if label is None else spelt(label) for label in column] for column in given.labels)
+    cells = zip(given.clusters, *labels, strict=True)
+    rows = tuple((line, dict(zip(columns, row, strict=True))) for line, row in enumerate(cells, 1))
+    table = LabelTable(given.file, columns, rows)
+    return replace(ratings(recoded(table, given.raters, maps), given.raters, _BY), by=given.by)

@@ -105,9 +105,8 @@ def read_rows(path: Path, kind: Kind | None = None, *, seed: int = 7) -> Labelle
     InputError, with the line, for a missing field, a label that is none, and a file of no kind.
     """
     of_objects = path.suffix.lower() in {".jsonl", ".ndjson"}
-    lines = [
-        _Line(path, line, fields) for line, fields in (read_objects(path) if of_objects else read_labels(path).rows)
-    ]
+    rows_read = read_objects(path) if of_objects else read_labels(path).rows
+    lines = [_Line(path, line, fields) for line, fields in rows_read]
     if not lines:
         raise InputError("has no rows of labels", file=path)
     kind = kind or _kind_of(path, lines[0].fields)

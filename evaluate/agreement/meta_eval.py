@@ -36,6 +36,7 @@ NAME = "precision_at_set_share"
 BINARY = ("precision", "recall", "f1", "kappa", "accuracy", "false_positive_rate", "false_negative_rate")
 RANKS = ("tau_b", "rho")
 GRADED = ("agreement", "off_by_one", "kappa", "kappa(linear)", "kappa(quadratic)")
+"""What is told where people's labels are grades on the evaluator's own scale."""
 _UNEVEN = f"precision, f1, kappa and accuracy are of the rows drawn; {NAME} gives each label its weight in the set"
 
 
@@ -189,11 +190,17 @@ def meta_evaluate(
         of_people = [row.label for row in labelled.rows]
         figure, why = precision_at_set_share(of_people, yes, clusters, relevant.labels, whole, seed=seed)
         binary = binary[0] | {NAME: figure}, binary[1] | ({NAME: why} if why else {})
-    graded = _grades(labelled, labels, scale, bootstrap, seed)
+    graded: Figures = ({}, {})
     ranks: Figures = ({}, {})
     pair = None
     if labelled.numeric:
-        ranks, pair = _agreed(_ratings(labelled, labels), dict(zip(RANKS, RANKS, strict=True)), (bootstrap, seed))
+        numbers = tuple(row.label for row in labelled.rows if isinstance(row.label, float))
+        both = Ratings(labelled.file, ("people", "judge"), (numbers, tuple(labels)), tuple(clusters), True, "query")
+        ranks, pair = _agreed(both, RANKS, (bootstrap, seed))
+        on_scale = all(scale.lowest <= label <= scale.highest for label in numbers)
+        if on_scale and not isinf(scale.highest) and not set(numbers) <= {0.0, 1.0}:
+            grades = [str(grade) for grade in range(round(scale.lowest), round(scale.highest) + 1)]
+            graded = _agreed(both, GRADED, (bootstrap, seed), grades)[0]
     return MetaEvaluation(
         judge=evaluator.name,
         model=evaluator.judge,
@@ -233,43 +240,25 @@ def verdict_figures(
     """`BINARY` of yes and no against people's, all (rows,); None is a row without a verdict."""
     columns = (tuple(map(float, people)), tuple(None if verdict is None else float(verdict) for verdict in judge))
     ratings = Ratings("verdicts", ("people", "judge"), columns, tuple(clusters), True, "query")
-    names = {name: name if name == "kappa" else f"{name}(rel=1)" for name in BINARY}
-    return _agreed(ratings, names, (bootstrap, seed), ("0", "1"), "1")[0]
-
-
-def _grades(
-    labelled: LabelledSet, labels: Sequence[float | None], scale: Criterion, bootstrap: int, seed: int
-) -> Figures:
-    """`GRADED`, where people's labels are grades on the evaluator's own scale; else nothing."""
-    people = [row.label for row in labelled.rows if isinstance(row.label, float)]
-    on_scale = labelled.numeric and all(scale.lowest <= label <= scale.highest for label in people)
-    if not on_scale or isinf(scale.highest) or set(people) <= {0.0, 1.0}:
-        return {}, {}
-    whole = [str(grade) for grade in range(round(scale.lowest), round(scale.highest) + 1)]
-    return _agreed(_ratings(labelled, labels), dict(zip(GRADED, GRADED, strict=True)), (bootstrap, seed), whole)[0]
-
-
-def _ratings(labelled: LabelledSet, labels: Sequence[float | None]) -> Ratings:
-    """People's numbers and the judge's of the same rows."""
-    people = tuple(row.label if isinstance(row.label, float) else None for row in labelled.rows)
-    clusters = tuple(row.cluster for row in labelled.rows)
-    return Ratings(labelled.file, ("people", "judge"), (people, tuple(labels)), clusters, True, "query")
+    return _agreed(ratings, BINARY, (bootstrap, seed), ("0", "1"), "1")[0]
 
 
 def _agreed(
     ratings: Ratings,
-    names: Mapping[str, str],
+    names: Sequence[str],
     draws: tuple[int, int],
     scale: Sequence[str] = (),
     relevant: str | None = None,
 ) -> tuple[Figures, PairAgreement | None]:
-    """Figures by name, of those that `agree` spells so; with the reason alone where the judge labelled nothing."""
+    """Figures by name (of `agree`'s own with the label that counts, that of `relevant`), and the pair they are of; with
+    the reason alone where the judge labelled nothing."""
     if all(label is None for label in ratings.labels[1]):
         figure = Figure(value=None, n=0, n_failed=len(ratings.labels[1]))
         return (dict.fromkeys(names, figure), dict.fromkeys(names, "no row has both labels")), None
     pair = agree(ratings, scale=scale, relevant=relevant, bootstrap=draws[0], seed=draws[1]).pairs[0]
-    undefined = {name: pair.undefined[theirs] for name, theirs in names.items() if theirs in pair.undefined}
-    return ({name: pair.figures[theirs] for name, theirs in names.items()}, undefined), pair
+    theirs = {name: name if name in pair.figures else f"{name}(rel={relevant})" for name in names}
+    undefined = {name: pair.undefined[own] for name, own in theirs.items() if own in pair.undefined}
+    return ({name: pair.figures[own] for name, own in theirs.items()}, undefined), pair
 
 
 def _confusion(labelled: LabelledSet, labels: Sequence[float | None]) -> CrossTable | None:

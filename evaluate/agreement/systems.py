@@ -18,8 +18,7 @@ from ..inputs.clusters import Clusters, read_clusters
 from ..measures.measure import Measure
 from ..measures.measure import measure as measure_of
 from ..statistics.orders import rho, tau_b
-from ..statistics.resamples import rounded
-from .estimates import draws, rank_interval, rank_p
+from .estimates import Found, draws, rank_interval, rank_p
 from .label_tables import number_of, read_labels
 
 _DIGITS = 12
@@ -153,10 +152,10 @@ def _of_table(
     system, *columns = names
     scores: dict[str, tuple[float, float]] = {}
     for line, row in rows:
-        if row.get(system, "") in scores:
-            raise InputError(f"has '{plain(row.get(system, ''))}' a second time{where}", file=path, line=line)
+        if (name := row.get(system, "")) in scores:
+            raise InputError(f"has '{plain(name)}' a second time{where}", file=path, line=line)
         first, second = (_score(row.get(column, ""), path, line) for column in columns)
-        scores[row.get(system, "")] = first, second
+        scores[name] = first, second
     if len(scores) < 2:
         raise InputError(f"holds one system{where}, an order needs at least two", file=path)
     notes = ["from one score a system there is no interval: give --qrels and --runs to have queries resampled"]
@@ -184,20 +183,13 @@ def _result(
     notes: Sequence[str],
 ) -> SystemsAgreement:
     sides = (np.array([a for a, _ in scores.values()]), np.array([b for _, b in scores.values()]))
-    figures: dict[str, Figure] = {}
-    undefined: dict[str, str] = {}
-    for name in _STATISTICS:
-        value = order_agreement(name, *sides)
-        figures[name] = Figure(value=None, n=len(scores))
-        if value is None:
-            undefined[name] = "all systems score the same under one set of labels, so that they have no order"
-            continue
-        low, high = None, None
-        if replicates is not None:
-            drawn = [order_agreement(name, a, b) for a, b in zip(*replicates, strict=True)]
-            known = np.array([np.nan if v is None else v for v in drawn])
-            low, high = rank_interval(value, known, n_clusters)
-        figures[name] = rounded(value, len(scores), 0, low, high)
+    found = Found(len(scores), 0)
+    for name, statistic in _STATISTICS.items():
+        value, ends = float(statistic(*sides)), (None, None)
+        if replicates is not None and np.isfinite(value):
+            drawn = np.array([statistic(a, b) for a, b in zip(*replicates, strict=True)])
+            ends = rank_interval(value, drawn, n_clusters)
+        found.put(name, value, ends, "all systems score the same under one set of labels, so that they have no order")
     best_first = sorted(scores, key=lambda system: (-scores[system][0], system))
     return SystemsAgreement(
         first=names[0],
@@ -205,14 +197,8 @@ def _result(
         measure=measure,
         scores={system: scores[system] for system in best_first},
         n_queries=n_queries,
-        figures=figures,
-        undefined=undefined,
+        figures=found.figures,
+        undefined=found.undefined,
         p=rank_p(*sides),
         notes=tuple(notes),
     )
-
-
-def order_agreement(statistic: str, first: Floats, second: Floats) -> float | None:
-    """`tau_b` or `rho` of two scores of the same systems, both (systems,); None where one ties them all."""
-    value = float(_STATISTICS[statistic](first, second))
-    return value if np.isfinite(value) else None

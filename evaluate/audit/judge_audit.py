@@ -6,8 +6,9 @@ Here what failed and what changes from one asking to the next; a place of its ow
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -15,13 +16,15 @@ import numpy as np
 from ragassay.experiment.settings import Experiment
 from ragassay.records import Figure, Game, Judgment, Repeat, for_want_of_an_answer
 
-from ..agreement.several_judges import among_labels, among_verdicts
+from ..agreement.coefficients import Share, alpha, coincidences
+from ..agreement.estimates import Found, Sample
 from ..inputs.clusters import Clusters, clusters_of_rows
 from ..inputs.findings import Findings
+from ..inputs.labels import GAME, Key, Label
 from ..judging.asked_again import repeat_of
 from ..ratings.leader import leaders, named
 from ..ratings.length_control import Controlled
-from ..ratings.verdicts import Verdict
+from ..ratings.verdicts import SCORES, Verdict
 from ..ratings.win_table import win_rate
 from ..results import AmongJudges, Audit, AuditFinding, FailedReplies, JudgeOfPanel, PanelOfJudges
 from ..statistics.clustered import interval
@@ -81,9 +84,17 @@ def panel_of_judges(
     """The judges in the panel's order; None of a single judge. found, own, agents: as of `audit_of`."""
     if not findings.judges:
         return None
+    bootstrap, seed = experiment.compare.bootstrap, draws.seed
+    passages = [row for judge in findings.judges.values() for row in judge.relevance]
+    answers = [row for judge in findings.judges.values() for row in judge.pointwise]
+    of_passages = among_labels(passages, draws.clusters, bootstrap=bootstrap, seed=seed)
     return PanelOfJudges(
         judges=tuple(_judge(name, findings, found, own, experiment, agents, draws) for name in findings.judges),
-        disagreement=_disagreement(findings, own, experiment.compare.bootstrap, draws),
+        disagreement=(
+            *(one.model_copy(update={"criterion": PASSAGES}) for one in of_passages),
+            *among_labels(answers, draws.clusters, bootstrap=bootstrap, seed=seed),
+            among_verdicts(own, draws.clusters, bootstrap=bootstrap, seed=seed),
+        ),
     )
 
 
@@ -112,20 +123,6 @@ def _judge(
         leaders=leaders(own, agents, draws),
         win_rate=win_rate(own, agents, draws),
         audit=audit_of(alone, own, own, as_only, agents, draws).model_copy(update={"failures": ()}),
-    )
-
-
-def _disagreement(
-    findings: Findings, own: Sequence[Verdict], bootstrap: int, draws: Resamples
-) -> tuple[AmongJudges, ...]:
-    """On passages, on each criterion of answers, and on games, in this order."""
-    passages = [row for judge in findings.judges.values() for row in judge.relevance]
-    answers = [row for judge in findings.judges.values() for row in judge.pointwise]
-    of_passages = among_labels(passages, draws.clusters, bootstrap=bootstrap, seed=draws.seed)
-    return (
-        *(one.model_copy(update={"criterion": PASSAGES}) for one in of_passages),
-        *among_labels(answers, draws.clusters, bootstrap=bootstrap, seed=draws.seed),
-        among_verdicts(own, draws.clusters, bootstrap=bootstrap, seed=draws.seed),
     )
 
 
@@ -198,19 +195,18 @@ def audit_failures(found: Sequence[Verdict], agents: Sequence[str], draws: Resam
     now = leaders(played, agents, draws) if n_failed else ()
     others = [agent for agent in agents if now and agent not in now]
     rivals = [rival for rival in others if rival in leaders(list(_against(played, now, rival)), agents, draws)]
-    said = _sentence(n_failed, now, rivals) if played else "No game was played."
+    said, warning = "No game was played.", None
+    if rivals:
+        said = f"Had they gone against {named(now)}, {named(rivals)} could lead."
+        warning = f"{n_failed:,} of {len(played):,} games failed, enough to matter: had they gone against "
+        warning += f"{named(now)}, {named(rivals)} could lead."
+    elif n_failed:
+        said = f"They are left out of the ratings; even had all of them gone against {named(now)}, no other would lead."
+    elif played:
+        said = "Every game has a verdict."
     if n := len(found) - len(played):
         said += f" {n:,} more {'was' if n == 1 else 'were'} not played, since an answer had failed."
-    return AuditFinding(
-        key="failed_games",
-        figure=share,
-        fair=0.0,
-        sentence=said,
-        warning=f"{n_failed:,} of {len(played):,} games failed, enough to matter: had they gone against {named(now)}, "
-        f"{named(rivals)} could lead."
-        if rivals
-        else None,
-    )
+    return AuditFinding(key="failed_games", figure=share, fair=0.0, sentence=said, warning=warning)
 
 
 def _against(found: Sequence[Verdict], now: Sequence[str], rival: str) -> Iterable[Verdict]:
@@ -224,14 +220,6 @@ def _against(found: Sequence[Verdict], now: Sequence[str], rival: str) -> Iterab
             yield replace(v, winner="b" if v.agent_a in now else "a", error=None)
 
 
-def _sentence(n_failed: int, now: Sequence[str], rivals: Sequence[str]) -> str:
-    if not n_failed:
-        return "Every game has a verdict."
-    if rivals:
-        return f"Had they gone against {named(now)}, {named(rivals)} could lead."
-    return f"They are left out of the ratings; even had all of them gone against {named(now)}, no other would lead."
-
-
 KINDS = {
     "passages": "A label that changes from one asking to the next adds noise to every agent's ranking measures alike; "
     "the intervals already hold it.",
@@ -240,8 +228,6 @@ KINDS = {
     "games": "A verdict that changes from one asking to the next is a coin toss: it draws the agents' ratings together "
     "and calls for more queries, and lifts none.",
 }
-Key = tuple[str, str, str]
-"""query, subject, criterion."""
 
 
 def audit_repeats(
@@ -264,24 +250,17 @@ def audit_repeats(
     }
     findings = []
     for kind, first in firsts.items():
-        table = _rows(kind, first, repeats)
-        if table:
-            of = [clusters.names[clusters.number(query)] for query, _, _ in table]
-            figure, said = repeat_consistency(list(table.values()), of), KINDS[kind]
-            findings.append(
-                AuditFinding(key="repeat_consistency", subject=kind, figure=figure, fair=1.0, sentence=said)
-            )
+        rows: dict[Key, list[float | None]] = {}
+        for repeat in sorted(repeats, key=lambda row: (_key(row), row.sample)):
+            key = _key(repeat)
+            if key in first and (kind == "games") == repeat.criterion.startswith("game-"):
+                rows.setdefault(key, [first[key]]).append(repeat.label)
+        if rows:
+            of = [clusters.names[clusters.number(query)] for query, _, _ in rows]
+            figure = repeat_consistency(list(rows.values()), of)
+            said, name = KINDS[kind], "repeat_consistency"
+            findings.append(AuditFinding(key=name, subject=kind, figure=figure, fair=1.0, sentence=said))
     return tuple(findings)
-
-
-def _rows(kind: str, first: Mapping[Key, float | None], repeats: Sequence[Repeat]) -> dict[Key, list[float | None]]:
-    """What was repeated, in order: the first label, then those of the repeats; None is one that failed."""
-    rows: dict[Key, list[float | None]] = {}
-    for repeat in sorted(repeats, key=lambda row: (_key(row), row.sample)):
-        key = _key(repeat)
-        if key in first and (kind == "games") == repeat.criterion.startswith("game-"):
-            rows.setdefault(key, [first[key]]).append(repeat.label)
-    return rows
 
 
 def _key(row: Judgment) -> Key:
@@ -307,3 +286,76 @@ def repeat_consistency(labels: Sequence[Sequence[float | None]], clusters: Seque
     together = clusters_of_rows([name for _, name in known])
     value, low, high = interval(values, np.ones(len(values)), together, (0.0, 1.0))
     return rounded(value, len(known), failed, low, high)
+
+
+SPLIT = "not_unanimous"
+ALPHA = "krippendorff_alpha(ordinal)"
+_NOTHING = "nothing was labelled by two judges"
+Vote = tuple[Key, str, float | None]
+"""What was labelled, by whom, and how; None where that failed."""
+
+
+def among_labels(
+    rows: Iterable[Judgment], clusters: Clusters, *, bootstrap: int = 1000, seed: int = 7
+) -> tuple[AmongJudges, ...]:
+    """One for each criterion, of all judges' records in one file. clusters: of the queries."""
+    return _among([(_key(row), row.judge, row.label) for row in rows], clusters, bootstrap, seed)
+
+
+def among_verdicts(
+    verdicts: Iterable[Verdict], clusters: Clusters, *, bootstrap: int = 1000, seed: int = 7
+) -> AmongJudges:
+    """The same of verdicts on games, criterion `game`: a win, a tie and a loss in this order.
+
+    Where a file repeats a game, the k-th of one judge meets the k-th of the others, as in `merge_verdicts`.
+    """
+    said: list[Vote] = []
+    often: Counter[tuple[str, str, str, str]] = Counter()
+    for one in verdicts:
+        mine = (one.query_id, one.agent_a, one.agent_b, one.judge)
+        key = (one.query_id, f"{one.agent_a}:{one.agent_b}:{often[mine]}", GAME)
+        said.append((key, one.judge, None if one.winner is None else SCORES[one.winner]))
+        often[mine] += 1
+    return _among(said, clusters, bootstrap, seed, (GAME,))[0]
+
+
+def among_people(
+    labels: Iterable[Label], clusters: Clusters, *, bootstrap: int = 1000, seed: int = 7
+) -> tuple[AmongJudges, ...]:
+    """The same of people's labels of `labels.csv`, `judges` being the people; games are a criterion like others."""
+    return _among([(label.key, label.who, label.value) for label in labels], clusters, bootstrap, seed)
+
+
+def _among(
+    said: Iterable[Vote], clusters: Clusters, bootstrap: int, seed: int, criteria: Iterable[str] = ()
+) -> tuple[AmongJudges, ...]:
+    """By criterion, and for `criteria` even where nothing is said."""
+    votes: dict[str, dict[Key, dict[str, float | None]]] = {criterion: {} for criterion in criteria}
+    for key, who, label in said:
+        votes.setdefault(key[2], {}).setdefault(key, {})[who] = label
+    return tuple(_on_one(name, votes[name], clusters, bootstrap, seed) for name in sorted(votes))
+
+
+def _on_one(
+    criterion: str, votes: dict[Key, dict[str, float | None]], clusters: Clusters, bootstrap: int, seed: int
+) -> AmongJudges:
+    judges = tuple(sorted({judge for said in votes.values() for judge in said}))
+    keys = sorted(votes)
+    units = [[label for label in votes[key].values() if label is not None] for key in keys]
+    pairable = [place for place, unit in enumerate(units) if len(unit) > 1]
+    found = Found(len(pairable), len(units) - len(pairable))
+    if pairable:
+        known = clusters.of([keys[place][0] for place in pairable])
+        together = clusters_of_rows([known.names[number] for number in known.numbers])
+        labels = [units[place] for place in pairable]
+        split = np.array([float(len(set(unit)) > 1) for unit in labels])
+        found.share(Share(SPLIT, split, np.ones(len(split)), _NOTHING), together)
+        scale = sorted({label for unit in labels for label in unit})
+        places = [[scale.index(label) for label in unit] for unit in labels]
+        table = coincidences(places, together.numbers, len(scale))
+        why = f"all labels are equal ({scale[0]:g}): nothing is left to agree on"
+        Sample.of_coincidences(table, None, bootstrap, seed).figure(found, ALPHA, partial(alpha, level="ordinal"), why)
+    else:
+        found.leave_out(SPLIT, _NOTHING)
+        found.leave_out(ALPHA, _NOTHING)
+    return AmongJudges(criterion=criterion, judges=judges, figures=found.figures, undefined=found.undefined)

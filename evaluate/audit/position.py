@@ -172,19 +172,14 @@ def audit_echo(lists: Sequence[RankedList], draws: Resamples) -> tuple[AuditFind
     beyond = p is not None and p < LEVEL and more.ci_low is not None and more.ci_low > chance
     said = f"{n_same:,} of {len(given):,} lists came back exactly in the order shown, and {n_turned:,} exactly in its "
     said += f"reverse: {'the judge goes by the order' if beyond else 'no sign that the judge goes by the order'}."
-    warning = _warning(more, more is same, len(given), chance) if beyond else None
-    fair = round(chance, 9)
-    return (AuditFinding(key="order_echoed", figure=same, fair=fair, p=p, sentence=said, warning=warning),)
-
-
-def _warning(more: Figure, same: bool, n: int, chance: float) -> str:
     value, low, high = (100 * (part or 0.0) for part in (more.value, more.ci_low, more.ci_high))
-    how = "so" if same else "in its reverse"
-    return (
-        f"The judge may be repeating the order it was shown: {round(value * n / 100):,} of {n:,} lists came back "
-        f"exactly {how} ({value:.1f}% [{low:.1f}, {high:.1f}]), and {100 * chance:.1f}% would by chance. If so, the "
-        "ratings say nothing."
+    warning = (
+        f"The judge may be repeating the order it was shown: {max(n_same, n_turned):,} of {len(given):,} lists came "
+        f"back exactly {'so' if more is same else 'in its reverse'} ({value:.1f}% [{low:.1f}, {high:.1f}]), and "
+        f"{100 * chance:.1f}% would by chance. If so, the ratings say nothing."
     )
+    found = AuditFinding(key="order_echoed", figure=same, fair=round(chance, 9), p=p, sentence=said)
+    return (found.model_copy(update={"warning": warning}) if beyond else found,)
 
 
 def audit_places(
@@ -242,21 +237,27 @@ def _trend(
     draws: Resamples,
 ) -> AuditFinding:
     """Kendall's tau over all lists; every, single: who leads by all presentations, and would by each alone."""
-    won = [
-        (game.query_id, 0 if game.winner == "tie" else 1 if game.winner == game.first else -1)
-        for game in put
-        if game.winner
-    ]
+    won = [(g.query_id, 0 if g.winner == "tie" else 1 if g.winner == g.first else -1) for g in put if g.winner]
     tau = draws.mean([(query, float(sign)) for query, sign in won], len(put) - len(won), limits=(-1.0, 1.0))
     p = flip_p_of_rows(won, draws.clusters)
     favoured = _favoured(tau, p, places)
     others = [alone for alone in single if alone != every]
+    if favoured is None:
+        said = "No place is favoured as far as these lists can tell."
+    elif len(single) == 1:
+        said = f"The judge favours {favoured}; places are balanced over the queries, which leaves noise and no bias."
+    else:
+        said = f"The judge favours {favoured}; each pair is seen both ways, so the ratings are not moved by it."
+    if len(single) > 1 and not others:
+        said += f" By any presentation alone, {named(every)} would lead as well."
+    elif len(single) > 1:
+        said += f" By one presentation alone, {'; or '.join(dict.fromkeys(map(named, single)))} would lead."
     return AuditFinding(
         key="place_trend",
         figure=tau,
         fair=0.0,
         p=p,
-        sentence=_of_trend(favoured, len(single)) + _of_presentations(single, every),
+        sentence=said,
         warning=f"The judge favours {favoured}: by one presentation alone {named(others[0])} would lead, by all "
         f"together {named(every)}. The ratings are from all presentations together."
         if favoured and others
@@ -273,19 +274,3 @@ def _favoured(tau: Figure, p: float | None, places: Sequence[AuditFinding]) -> s
         return None
     best = max(sure, key=lambda one: one.figure.value or 0.0)
     return f"the answer in place {best.subject}" if (best.figure.value or 0.0) > 0.5 else "some places over others"
-
-
-def _of_trend(favoured: str | None, presentations: int) -> str:
-    if favoured is None:
-        return "No place is favoured as far as these lists can tell."
-    if presentations == 1:
-        return f"The judge favours {favoured}; places are balanced over the queries, which leaves noise and no bias."
-    return f"The judge favours {favoured}; each pair is seen both ways, so the ratings are not moved by it."
-
-
-def _of_presentations(single: Sequence[tuple[str, ...]], every: tuple[str, ...]) -> str:
-    if len(single) < 2:
-        return ""
-    if all(alone == every for alone in single):
-        return f" By any presentation alone, {named(every)} would lead as well."
-    return f" By one presentation alone, {'; or '.join(dict.fromkeys(map(named, single)))} would lead."

@@ -103,14 +103,12 @@ def _on_questions(
     share = draws.figure({query.id: float(query.id in own) for query in queries}, (0.0, 1.0))
     share = Figure(value=share.value, n=share.n)
     if not own or len(own) == len(queries):
-        quantity = "none" if not own else "all"
-        said = f"The judge's family, {family(judge)}, wrote {quantity} of the questions"
+        said = f"The judge's family, {family(judge)}, wrote {'all' if own else 'none'} of the questions"
         said += ", so whether it favours who answers them best cannot be seen from within." if own else "."
         return (AuditFinding(key="own_questions", subject=family(judge), figure=share, sentence=said),)
     rest = [v for v in found if v.query_id not in own]
-    gap = _gap(found, agents[0], lambda query: query in own, draws)
+    gap = _gap(found, agents[0], own, draws)
     elsewhere, overall = leaders(rest, agents, draws), leaders(found, agents, draws)
-    clear = gap.ci_low is not None and gap.ci_high is not None and (gap.ci_low > 0 or gap.ci_high < 0)
     said = f"On the questions of other writers, {named(elsewhere)} leads"
     said += ", as over all." if elsewhere == overall else f"; over all, {named(overall)}."
     return (
@@ -123,20 +121,25 @@ def _on_questions(
             sentence=f"How much more of its games {agents[0]} wins on questions of the judge's family than on others.",
             warning=f"{agents[0]} leads on questions that the judge's own family wrote; on the others "
             f"{named(elsewhere)} leads."
-            if clear and elsewhere != overall
+            if _is_clear(gap) and elsewhere != overall
             else None,
         ),
     )
 
 
-def _gap(found: Sequence[Verdict], agent: str, is_own: Callable[[str], bool], draws: Resamples) -> Figure:
+def _is_clear(figure: Figure) -> bool:
+    """Whether its interval has no 0 in it."""
+    return figure.ci_low is not None and figure.ci_high is not None and (figure.ci_low > 0 or figure.ci_high < 0)
+
+
+def _gap(found: Sequence[Verdict], agent: str, own: Collection[str], draws: Resamples) -> Figure:
     """The agent's share of games won (a tie is half) on the family's questions less that on the others."""
     at = {query: index for index, query in enumerate(draws.queries)}
     won, played = np.zeros((2, len(at))), np.zeros((2, len(at)))
     mine = [v for v in found if agent in (v.agent_a, v.agent_b)]
     for v in mine:
         if (points := v.score_of([agent])) is not None:
-            place = int(is_own(v.query_id)), at[v.query_id]
+            place = int(v.query_id in own), at[v.query_id]
             won[place] += points
             played[place] += 1
     n = int(played.sum())
@@ -209,14 +212,11 @@ def audit_length(
         of_share = "No game was decided between answers of different length."
     elif p is not None and p < LEVEL:
         side = "longer" if share.value > 0.5 else "shorter"
-        of_share = (
-            f"The {side} answer wins more often than chance: because it is better, or because the judge likes it "
-        )
-        of_share += f"{side}."
+        of_share = f"The {side} answer wins more often than chance: because it is better, or because the judge likes "
+        of_share += f"it {side}."
     fitted = (control or begin_control(verdicts, lengths, agents, draws, Helpers(False)))()
     plain, held = _first(fitted.plain, agents), _first(fitted.controlled, agents)
-    moved = fitted.effect.ci_low is not None and fitted.effect.ci_high is not None
-    moved = moved and (float(fitted.effect.ci_low or 0.0) > 0 or float(fitted.effect.ci_high or 0.0) < 0)
+    moved = _is_clear(fitted.effect)
     said, warning = _of_effect(fitted, moved, plain, held), None
     if moved and plain != held:
         warning = (

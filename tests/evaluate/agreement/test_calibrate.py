@@ -17,6 +17,8 @@ from support.results_folder import assessment, judgment
 
 from ragassay.errors import InputError
 from ragassay.evaluate.agreement.calibrate import (
+    Present,
+    Scored,
     advice,
     best_threshold,
     calibrate,
@@ -24,8 +26,8 @@ from ragassay.evaluate.agreement.calibrate import (
     cuts,
     paired_difference,
     reaches,
+    scored_records,
 )
-from ragassay.evaluate.agreement.scored import Present, Scored, scored_records
 from ragassay.evaluate.inputs.clusters import ALONE
 from ragassay.evaluate.inputs.labels import Label
 from ragassay.files import write_records

@@ -6,7 +6,7 @@ import pytest
 from support.results_folder import game, judgment
 from support.textbooks import KRIPPENDORFF
 
-from ragassay.evaluate.agreement.several_judges import among_labels, among_verdicts
+from ragassay.evaluate.audit.judge_audit import among_labels, among_verdicts
 from ragassay.evaluate.inputs.clusters import ALONE, Clusters
 from ragassay.evaluate.ratings.verdicts import verdicts
 
