@@ -65,8 +65,15 @@ from .figures.query_values import (
 from .figures.steps import Searched, searched
 from .figures.values import all_measures, write_values
 from .figures.written_and_real import Measured, told_of_both, written_and_real
-from .human_labels.corrections import Judged, People, correct_figures, read_people
-from .human_labels.second_judge import SecondJudge, notes_of_second, read_second
+from .human_labels.corrections import (
+    Judged,
+    People,
+    SecondJudge,
+    correct_figures,
+    notes_of_second,
+    read_people,
+    read_second,
+)
 from .inputs.clusters import by_source, source_clusters
 from .inputs.findings import Findings, Material, limited, originals_alone, read_findings
 from .inputs.labels import HIGHEST, by_item

@@ -34,7 +34,7 @@ from ragassay.files import read_records, write_qrels, write_records
 from ragassay.records import Assessment, AssessmentRun, Found, Game, Judgment, KeptReplies
 from ragassay.text import plain
 
-from .human_labels.second_judge import ask_second, write_second
+from .human_labels.corrections import ask_second, write_second
 from .inputs.findings import Material, judged_so_far, limited, originals_alone, read_material
 from .inputs.labels import panel_labels
 from .judging.asked_again import (

@@ -14,8 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ragassay.evaluate.human_labels.corrections import Judged, correct_figures
-from ragassay.evaluate.human_labels.second_judge import second_labels
+from ragassay.evaluate.human_labels.corrections import Judged, correct_figures, second_labels
 from ragassay.evaluate.human_labels.sheet import draw_frame
 from ragassay.evaluate.inputs.findings import Findings, Material
 from ragassay.evaluate.results import CorrectedFigure

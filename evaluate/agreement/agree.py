@@ -255,8 +255,8 @@ def _notes(ratings: Ratings, told: Sequence[tuple[PairAgreement, Scale]]) -> lis
             counts = pair.confusion.counts
             used = zip(counts, zip(*counts, strict=True), strict=True)
             if not any(sum(row) and sum(column) for row, column in used):
-                said = f"uses no label that {plain(pair.human)} uses; are they on one scale?"
-                notes.append(f"{plain(pair.judge)}: {said}")
+                problem = f"uses no label that {plain(pair.human)} uses; are they on one scale?"
+                notes.append(f"{plain(pair.judge)}: {problem}")
         if pair.n_clusters == 1:
             notes.append(f"{plain(pair.judge)}: all pairs are of one query, so that there are no intervals")
     if ratings.by is None:

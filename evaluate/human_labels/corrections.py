@@ -1,4 +1,4 @@
-"""Every mean and every difference between agents twice: as judged, and as people's labels correct it.
+"""Every mean and every difference between agents twice: as judged, and as labels of people or a dear judge correct it.
 
 What is corrected is the judge: the figures go on speaking of this test set, and of questions drawn as its were.
 
@@ -8,37 +8,52 @@ k), for whatever it comes out as, so that a known value does not depend on what 
 the mean counts; for a ranking measure, which takes whole labels, it is rounded, halves down. A game counts as in the
 win rate (`ratings.win_table`): where pairs have met on different queries, n / m of its pair, in the judge's mean and in
 the labels alike. How likely it was to be drawn for a sheet comes on top of that.
+
+A dear judge's labels take people's place where a cheap one is unsure. The cheap judge labels everything. Of that a
+sample is drawn as for a sheet (`sheet.draw_frame`), what the cheap judge was unsure of up to three times as often, and
+the dear judge is asked about the sample alone. The figures then say what the dear judge would have said of everything:
+only as good as the dear judge is.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import ceil
+from shutil import rmtree
+from typing import Any
 
 import numpy as np
 
+from ragassay.calls.caller import Caller
+from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
-from ragassay.records import Figure
+from ragassay.files import read_records, write_records
+from ragassay.records import Assessment, Figure, Game, Judgment
 
 from ..figures.values import highest
 from ..inputs.clusters import Clusters
 from ..inputs.findings import Findings
 from ..inputs.labels import GAME, WON, Key, Label, by_item, read_labels
+from ..judging.asked_again import ask_once
+from ..judging.engine.cases import Judge, KnownRelevant, QueryCase
+from ..judging.engine.rounds import judged as judged_by
+from ..judging.games import game_cases
 from ..judging.judges.relevance import CRITERION
+from ..judging.panel import second_panel
 from ..measures.measure import by_query, from_labels
-from ..ratings.verdicts import SCORES, Verdict
+from ..ratings.verdicts import SCORES, Verdict, panel_verdicts, verdicts
 from ..ratings.win_table import pair_weights, win_rates_by_query
 from ..results import WIN_RATE, CorrectedFigure, Corrections
 from ..statistics.clustered import ByAgent, Values
 from ..statistics.paired_comparison import pair_verdict
 from ..statistics.power import labels_needed
-from ..statistics.ppi import FEWEST_CLUSTERS, Corrected, Sample, correct_difference, correct_mean
+from ..statistics.ppi import FEWEST_CLUSTERS, Sample, correct_difference, correct_mean
 from ..statistics.resamples import DIGITS, Resamples, holm, six_digits
 from .frame import shown
-from .sheet import read_inclusion
+from .sheet import Drawn, draw_share, inclusion, read_inclusion
 
 
 @dataclass(frozen=True)
@@ -75,11 +90,18 @@ def correct_figures(
 ) -> Corrections:
     """Every figure that people labelled something of."""
     said = by_item(people.labels)
-    known = weighted(
-        {key: label for key, label in said.items() if _is_ours(key, findings, criteria, k)}, people.inclusion
-    )
+    ours = {key: label for key, label in said.items() if _is_ours(key, findings, criteria, k)}
+    known = weighted(ours, people.inclusion)
+    ranked = [agent for agent in agents if agent in judged.retrieval]
+    by_measure: dict[str, dict[str, list[Item]]] = {}
+    for measure in from_labels(k):
+        by_measure[measure] = {a: ranking_items(findings, judged.retrieval[a], a, measure, k, known) for a in ranked}
+    for criterion in criteria:
+        by_measure[criterion] = {a: answer_items(judged.pointwise[a], a, criterion, known) for a in agents}
+    by_measure[WIN_RATE] = {a: game_items(judged.found, a, known) for a in agents}
     figures: list[CorrectedFigure] = []
-    for measure, items in _measures(findings, judged, agents, criteria, k, known).items():
+    for measure, by_agent in by_measure.items():
+        items = {agent: rows for agent, rows in by_agent.items() if rows}
         if any(item.human is not None for rows in items.values() for item in rows):
             values = _judged(items, judged.found)
             figures += _figures(measure, items, values, highest(measure, criteria), draws)
@@ -103,20 +125,6 @@ def _is_ours(key: Key, findings: Findings, criteria: Sequence[str], k: int) -> b
     return criterion == CRITERION and subject in shown(findings, query, k)
 
 
-def _measures(
-    findings: Findings, judged: Judged, agents: Sequence[str], criteria: Sequence[str], k: int, labels: Labels
-) -> dict[str, dict[str, list[Item]]]:
-    """Measure to agent to items."""
-    ranked = [agent for agent in agents if agent in judged.retrieval]
-    found: dict[str, dict[str, list[Item]]] = {}
-    for measure in from_labels(k):
-        found[measure] = {a: ranking_items(findings, judged.retrieval[a], a, measure, k, labels) for a in ranked}
-    for criterion in criteria:
-        found[criterion] = {a: answer_items(judged.pointwise[a], a, criterion, labels) for a in agents}
-    found[WIN_RATE] = {a: game_items(judged.found, a, labels) for a in agents}
-    return {m: {agent: rows for agent, rows in each.items() if rows} for m, each in found.items()}
-
-
 def _judged(items: Rows, found: Sequence[Verdict]) -> Judgments:
     """Where games do not all count the same, what each query adds to the win rate; else the mean of its items."""
     if any(row.opponent for rows in items.values() for row in rows):
@@ -129,68 +137,48 @@ def _judged(items: Rows, found: Sequence[Verdict]) -> Judgments:
 
 
 def _figures(measure: str, items: Rows, values: Judgments, high: float, draws: Resamples) -> list[CorrectedFigure]:
-    figures = []
+    """Of each agent, and of each pair of agents with Holm's p over those that have one, and the verdict."""
+    figures, pairs = list[CorrectedFigure](), list[CorrectedFigure]()
     for agent, rows in items.items():
         sample = sample_of(rows, draws.clusters, high)
-        judged = draws.figure({**values[agent]}, (0.0, high))
-        if not _enough(sample):
-            figures.append(_figure(measure, agent, None, judged, None, (sample,)))
-            continue
         seed = random.Random(f"{draws.seed}:{measure}:{agent}").getrandbits(32)
-        found = labels_needed(sample, 0.05 * (sample.high - sample.low), seed)  # half an interval's width
-        needed = Figure(value=found.value, n=found.n_pilot, ci_low=found.low, ci_high=found.high)
-        corrected = _figure(measure, agent, None, judged, correct_mean(sample, seed), (sample,))
-        figures.append(corrected.model_copy(update={"needed": needed}))
-    return [*figures, *_tested(_differences(measure, items, values, high, draws))]
-
-
-def _differences(measure: str, items: Rows, values: Judgments, high: float, draws: Resamples) -> list[CorrectedFigure]:
-    figures = []
+        figure = _figure(measure, agent, None, draws.figure({**values[agent]}, (0.0, high)), (sample,), seed)
+        if figure.corrected.value is not None:
+            found = labels_needed(sample, 0.05 * (sample.high - sample.low), seed)  # half an interval's width
+            needed = Figure(value=found.value, n=found.n_pilot, ci_low=found.low, ci_high=found.high)
+            figure = figure.model_copy(update={"needed": needed})
+        figures.append(figure)
     for a, b in combinations(items, 2):
-        both = values[a].keys() & values[b].keys()
-        if not both:
-            continue
-        judged = draws.figure({query: values[a][query] - values[b][query] for query in both}, (-high, high))
-        rows_a, rows_b = ([row for row in items[agent] if row.query in both] for agent in (a, b))
-        pair = sample_of(rows_a, draws.clusters, high), sample_of(rows_b, draws.clusters, high)
-        found = correct_difference(*pair) if _enough(*pair) else None
-        figures.append(_figure(measure, a, b, judged, found, pair))
+        if both := values[a].keys() & values[b].keys():
+            judged = draws.figure({query: values[a][query] - values[b][query] for query in both}, (-high, high))
+            rows_a, rows_b = ([row for row in items[agent] if row.query in both] for agent in (a, b))
+            samples = sample_of(rows_a, draws.clusters, high), sample_of(rows_b, draws.clusters, high)
+            pairs.append(_figure(measure, a, b, judged, samples))
+    known = iter(holm([figure.p for figure in pairs if figure.p is not None]))
+    for figure in pairs:
+        p = next(known) if figure.p is not None else None
+        told = pair_verdict(figure.corrected.value, p) if p is not None else None
+        figures.append(figure.model_copy(update={"p_holm": p, "verdict": told}))
     return figures
 
 
-def _tested(figures: Sequence[CorrectedFigure]) -> list[CorrectedFigure]:
-    """The differences with Holm's p over those that have one, and the verdict."""
-    known = iter(holm([figure.p for figure in figures if figure.p is not None]))
-    tested = []
-    for figure in figures:
-        p = next(known) if figure.p is not None else None
-        told = pair_verdict(figure.corrected.value, p) if p is not None else None
-        tested.append(figure.model_copy(update={"p_holm": p, "verdict": told}))
-    return tested
-
-
-def _enough(*samples: Sample) -> bool:
-    """Whether enough queries (or sections) have a label."""
-    return min(sample.n_clusters for sample in samples) >= FEWEST_CLUSTERS
-
-
 def _figure(
-    measure: str, agent: str, other: str | None, judged: Figure, found: Corrected | None, samples: Sequence[Sample]
+    measure: str, agent: str, other: str | None, judged: Figure, samples: Sequence[Sample], seed: int = 0
 ) -> CorrectedFigure:
-    if found is None:
-        corrected = Figure(value=None, n=judged.n, n_failed=judged.n_failed)
-        fewest = min(sample.n_clusters for sample in samples)
-        note: str | None = f"labels on {fewest} queries or sections, {FEWEST_CLUSTERS} are needed"
+    """Of one agent's sample, or of the difference of two; without a value where too few queries have a label."""
+    fewest, found, note = min(sample.n_clusters for sample in samples), None, None
+    corrected = Figure(value=None, n=judged.n, n_failed=judged.n_failed)
+    if fewest < FEWEST_CLUSTERS:
+        note = f"labels on {fewest} queries or sections, {FEWEST_CLUSTERS} are needed"
     else:
+        found = correct_mean(samples[0], seed) if other is None else correct_difference(*samples)
         value, low, high = (round(end, DIGITS) for end in (found.value, found.low, found.high))
-        corrected = Figure(value=value, n=judged.n, n_failed=judged.n_failed, ci_low=low, ci_high=high)
-        note = None
+        corrected = corrected.model_copy(update={"value": value, "ci_low": low, "ci_high": high})
         if found.helps is False:
             note = f"with {found.n_labels} labels the judge adds nothing to what the labels say by themselves"
         elif found.helps is None:
-            note = (
-                "all labels, or all the judge's values beside them, are alike: whether the judge helps cannot be told"
-            )
+            note = "all labels, or all the judge's values beside them, are alike: "
+            note += "whether the judge helps cannot be told"
     return CorrectedFigure(
         measure=measure,
         agent=agent,
@@ -290,12 +278,15 @@ def ranking_items(
 ) -> list[Item]:
     """An agent's queries on one ranking measure; `values` are the judge's."""
     ranking = findings.rankings[agent]
-    whole = {query: _whole(findings, agent, measure, query, k, labels) for query in values[measure]}
-    known = {query: keys for query, keys in whole.items() if keys and values[measure][query] is not None}
-    qrels = {
-        query: {key[1]: ceil(labels.said[key] - 0.5) for key in _pool_keys(findings, query, k) if key in labels.said}
-        for query in known
-    }
+    known: dict[str, list[Key]] = {}
+    qrels: dict[str, dict[str, int]] = {}
+    for query, value in values[measure].items():
+        pool = [(query, passage, CRITERION) for passage in shown(findings, query, k)]
+        ranked = [(query, passage, CRITERION) for passage, _ in (ranking.get(query) or [])[:k]]
+        keys = pool if measure.startswith("nDCG") else ranked
+        if value is not None and keys and all(key in labels.said for key in keys):
+            known[query] = keys
+            qrels[query] = {key[1]: ceil(labels.said[key] - 0.5) for key in pool if key in labels.said}
     human = by_query(measure, qrels, {query: (ranking.get(query) or [])[:k] for query in known})
     return [
         Item(
@@ -330,12 +321,126 @@ def _won(score: float, is_a: bool) -> float:
     return float((score if is_a else 1 - score) > WON)
 
 
-def _pool_keys(findings: Findings, query: str, k: int) -> list[Key]:
-    return [(query, passage, CRITERION) for passage in shown(findings, query, k)]
+@dataclass(frozen=True)
+class Asked:
+    """What the second judge could have been asked about, and its records of what was drawn; empty without one."""
+
+    frame: tuple[Drawn, ...] = ()
+    relevance: tuple[Judgment, ...] = ()
+    pointwise: tuple[Judgment, ...] = ()
+    games: tuple[Game, ...] = ()
+
+    @property
+    def judgments(self) -> tuple[Judgment, ...]:
+        """Of passages and answers."""
+        return (*self.relevance, *self.pointwise)
 
 
-def _whole(findings: Findings, agent: str, measure: str, query: str, k: int, labels: Labels) -> list[Key]:
-    """The keys of the passages that the measure looks at, or none where one of them has no label."""
-    ranked = [(query, passage, CRITERION) for passage, _ in (findings.rankings[agent].get(query) or [])[:k]]
-    keys = _pool_keys(findings, query, k) if measure.startswith("nDCG") else ranked
-    return keys if all(key in labels.said for key in keys) else []
+def ask_second(
+    workspace: Workspace, findings: Findings, cases: Sequence[QueryCase], relevant: KnownRelevant, caller: Caller
+) -> Asked:
+    """Draw and ask, where the experiment has a second judge. Raises what the caller raises, and InputError.
+
+    cases: every query, its answers with what was found relevant. A drawn game is asked in both orders, as a pair,
+    however the first judge compared the answers.
+    """
+    settings, k = workspace.experiment.judge, workspace.experiment.retrieval.k
+    if settings.second is None:
+        return Asked()
+    panel, found = second_panel(workspace), panel_verdicts(verdicts(findings.games), settings.models)
+    share, seed = settings.second_share, settings.seed
+    frame = draw_share(findings, found, settings.criteria, k, share=share, seed=seed)
+    keys = {row.key for row in frame if row.drawn}
+    pools = [
+        replace(case, passages=tuple(one for one in case.passages if (case.query.id, one.id, CRITERION) in keys))
+        for case in cases
+    ]
+    once, answered = ask_once([[case for case in pools if case.passages]]), {key[:2] for key in keys}
+    answers = [one for case in cases for one in case.answers if (case.query.id, one.subject) in answered]
+    games = [
+        game
+        for game in game_cases(findings.material, relevant)
+        if (game.query.id, ":".join(sorted((game.a.agent, game.b.agent))), GAME) in keys
+    ]
+    orders = [(judge, [game for game in games if game.first == first]) for first, judge in panel.games.items()]
+    asked: list[tuple[Judge[Any], Sequence[Any]]] = [
+        panel.passages(once.waves[0]),
+        *((judge, answers) for judge in panel.pointwise),
+        *orders,
+    ]
+    made = judged_by(asked, caller)
+    n = 1 + len(panel.pointwise)
+
+    def sorted_rows(rows: Iterable[Assessment]) -> tuple[Judgment, ...]:
+        return tuple(sorted((row.judgment() for row in rows), key=lambda row: (row.query_id, row.subject)))
+
+    return Asked(
+        frame,
+        sorted_rows(once.of_all(made[0])),
+        sorted_rows(row for rows in made[1:n] for row in rows),
+        tuple(row for rows in made[n:] for row in rows),
+    )
+
+
+def write_second(workspace: Workspace, asked: Asked) -> None:
+    """Its files; without a second judge those of an earlier run go."""
+    if workspace.experiment.judge.second is None:
+        rmtree(workspace.second, ignore_errors=True)
+        return
+    write_records(workspace.second_drawn, asked.frame)
+    write_records(workspace.second_relevance, asked.relevance)
+    write_records(workspace.second_pointwise, asked.pointwise)
+    write_records(workspace.second_games, asked.games)
+
+
+@dataclass(frozen=True)
+class SecondJudge:
+    """What the dear judge said of the things drawn, for `correct_figures`; n_asked of them, of which n_failed failed.
+
+    What failed, and what it has no record of, has no label, and the others weigh for it.
+    """
+
+    people: People
+    n_asked: int
+    n_failed: int
+
+
+def second_labels(
+    frame: Sequence[Drawn], judgments: Iterable[Judgment], verdicts: Iterable[Verdict] = ()
+) -> SecondJudge:
+    """The dear judge's labels of what `frame` drew, with the probabilities of the draw.
+
+    judgments: its records of passages and answers; verdicts: on games, each from both orders. What was not drawn takes
+    no part, whatever it said of it.
+    """
+    said: dict[Key, tuple[str, float | None]] = {
+        (row.query_id, row.subject, row.criterion): (row.judge, row.label) for row in judgments
+    }
+    for one in verdicts:
+        score = None if one.winner is None else SCORES[one.winner]
+        said[one.query_id, f"{one.agent_a}:{one.agent_b}", GAME] = one.judge, score
+    asked, labels = [row.key for row in frame if row.drawn], []
+    for query, subject, criterion in asked:
+        judge, label = said.get((query, subject, criterion), ("", None))
+        if label is not None:
+            labels.append(Label(who=judge, when="", query=query, subject=subject, criterion=criterion, label=label))
+    return SecondJudge(People(tuple(labels), inclusion([frame])), len(asked), len(asked) - len(labels))
+
+
+def read_second(workspace: Workspace) -> SecondJudge | None:
+    """What the second judge of an experiment said; None without one. Raises InputError with the file."""
+    if workspace.experiment.judge.second is None:
+        return None
+    if not workspace.second_drawn.exists():
+        remedy = "run `ragassay judge` again"
+        raise InputError("is not there: the second judge was not asked", file=workspace.second_drawn, remedy=remedy)
+    rows = [*read_records(workspace.second_relevance, Judgment), *read_records(workspace.second_pointwise, Judgment)]
+    games = verdicts(read_records(workspace.second_games, Game))
+    return second_labels(read_records(workspace.second_drawn, Drawn), rows, games)
+
+
+def notes_of_second(corrected: Corrections) -> tuple[str, ...]:
+    """What is to be said of the labels as a whole: where they are too few to correct anything."""
+    if any(figure.corrected.value is not None for figure in corrected.figures):
+        return ()
+    return (f"too few labels to correct anything: each figure needs them on {FEWEST_CLUSTERS} queries or sections",)

@@ -16,6 +16,7 @@ import random
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from math import ceil
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -110,7 +111,7 @@ def draw_into(
     Of a run that may end early, what no sheet could draw yet is drawn from alone, as long as there is any: each look
     has a sample of its own, whose probabilities hang on no other's.
     """
-    known, experiment = known_items(workspace), workspace.experiment
+    known, experiment = by_item(_labels(workspace)), workspace.experiment
     asked, depth = criteria or experiment.judge.criteria, experiment.retrieval.k
     findings = originals_alone(read_findings(workspace, read=read_records))
     planned = digests_planned(workspace)
@@ -161,20 +162,15 @@ def draw_sheet(
     asked = sorted((row for row in frame if row.drawn and row.key not in labelled), key=reading_order(seed))
     questions, rows = {query.id: whole_text(query) for query in findings.material.queries}, []
     for row in asked:
+        if row.kind == "passages":
+            passage = findings.material.passages[row.subject]
+            shown = [f"{passage.title}\n{passage.text}".strip(), ""]
+        else:
+            texts = [findings.material.answers[row.query, agent].answer or "" for agent in row.subject.split(":")]
+            shown = [*texts, ""][:2]
         say = ASKED[row.kind].format(criterion=row.criterion.replace("_", " ").capitalize())
-        rows.append((row.item, questions[row.query], *_texts(row, findings), say, ""))
+        rows.append((row.item, questions[row.query], *(shown[::-1] if row.swapped else shown), say, ""))
     return Sheet(digest_json([row.dump() for row in frame])[:12], tuple(rows), frame)
-
-
-def _texts(row: Drawn, findings: Findings) -> tuple[str, str]:
-    if row.kind == "passages":
-        passage = findings.material.passages[row.subject]
-        return (f"{passage.title}\n{passage.text}".strip(), "")
-    agents = row.subject.split(":")
-    answers = [findings.material.answers[row.query, agent].answer or "" for agent in agents]
-    if row.kind == "answers":
-        return (answers[0], "")
-    return (answers[1], answers[0]) if row.swapped else (answers[0], answers[1])
 
 
 def draw_frame(
@@ -230,12 +226,10 @@ def check_of_plan(workspace: Workspace, planned: Sequence[Query]) -> None:
         rows = read_records(path, Drawn)
         gone = {row.query for row in rows if (row.planned or known.get(row.query, "")) != known.get(row.query)}
         if other := sorted(gone):
-            n = f"{len(other)} of its questions, '{plain(other[0])}' first, are not planned in these words"
-            raise InputError(
-                f"was drawn from another test set than the one that is planned: {n}",
-                file=path,
-                remedy="move this sheet elsewhere, and its labels out of labels.csv, or go back to its questions",
-            )
+            problem = "was drawn from another test set than the one that is planned: "
+            problem += f"{len(other)} of its questions, '{plain(other[0])}' first, are not planned in these words"
+            remedy = "move this sheet elsewhere, and its labels out of labels.csv, or go back to its questions"
+            raise InputError(problem, file=path, remedy=remedy)
     remedy = "move labels.csv and label-samples elsewhere, or go back to the questions that they are of"
     if strange := sorted({row.query for row in _labels(workspace)} - known.keys()):
         more = f" and {len(strange) - 1} more" if len(strange) > 1 else ""
@@ -299,8 +293,7 @@ def take_sheet(workspace: Workspace, filled: Path, who: str, when: str) -> tuple
     """
     items = {row.item: row for path in sample_files(workspace) for row in read_records(path, Drawn)}
     path = workspace.own_labels
-    taken: list[Label] = []
-    empty = 0
+    taken, empty = list[Label](), 0
     for line, row in read_table(filled, ("item", "label")):
         item, cell = items.get(row["item"].strip()), row["label"].strip()
         if item is None:
@@ -333,11 +326,6 @@ def label_of(item: Drawn, cell: str, who: str, when: str, path: Path, line: int)
     return Label(who=who, when=when, query=item.query, subject=item.subject, criterion=item.criterion, label=label)
 
 
-def known_items(workspace: Workspace) -> dict[Key, float]:
-    """What has a label already, and which."""
-    return by_item(_labels(workspace))
-
-
 def _labels(workspace: Workspace) -> tuple[Label, ...]:
     path = workspace.own_labels
     return read_labels(path) if path.exists() else ()
@@ -347,11 +335,10 @@ def inclusion(frames: Iterable[Iterable[Drawn]]) -> dict[Key, float]:
     """The probability that a thing was drawn for at least one of the sheets, drawn independently; drawn things only."""
     missed: dict[Key, float] = {}
     drawn: set[Key] = set()
-    for frame in frames:
-        for row in frame:
-            missed[row.key] = missed.get(row.key, 1.0) * (1 - row.probability)
-            if row.drawn:
-                drawn.add(row.key)
+    for row in chain.from_iterable(frames):
+        missed[row.key] = missed.get(row.key, 1.0) * (1 - row.probability)
+        if row.drawn:
+            drawn.add(row.key)
     return {key: 1 - missed[key] for key in sorted(drawn)}
 
 
@@ -452,19 +439,17 @@ def say(workspace: Workspace, sheet: str, items: Sequence[Drawn], one: Said, n_b
         labels, n_taken = _labels(workspace), _n_taken(workspace, sheet, before)
         with _writing(path, "it was not kept: make room, or let the folder be written, and say it again"):
             append_line(path, one.dump())
-        said = [*before, one]
-        _write(workspace, sheet, _with(labels, named, said[n_taken:], path), len(said))
+        _bring_over(workspace, sheet, labels, named, [*before, one], n_taken)
         return True
 
 
 def settle(workspace: Workspace, sheet: str, items: Sequence[Drawn]) -> None:
     """Bring `labels.csv` up to the journal, where a kill or a full disk kept anything out of it. Raises InputError."""
-    path, named = workspace.label_journal(sheet), {item.item: item for item in items}
+    named = {item.item: item for item in items}
     with corpus_held(workspace):
-        said, labels = read_said(path), _labels(workspace)
-        n_taken = _n_taken(workspace, sheet, said)
-        if n_taken < len(said):
-            _write(workspace, sheet, _with(labels, named, said[n_taken:], path), len(said))
+        said, labels = read_said(workspace.label_journal(sheet)), _labels(workspace)
+        if (n_taken := _n_taken(workspace, sheet, said)) < len(said):
+            _bring_over(workspace, sheet, labels, named, said, n_taken)
 
 
 def labelled_by(workspace: Workspace, who: str) -> set[Key]:
@@ -487,17 +472,6 @@ def _said_label(item: Drawn, one: Said, path: Path) -> Label:
     return label_of(item, one.label or "", one.who, one.at[:10], path, 0)
 
 
-def _with(labels: Sequence[Label], named: dict[str, Drawn], said: Iterable[Said], path: Path) -> tuple[Label, ...]:
-    made = {(row.who, row.key): row for row in labels}
-    for one in said:
-        if item := named.get(one.item):
-            if one.label is None:
-                made.pop((one.who, key_of(item)), None)
-            else:
-                made[one.who, key_of(item)] = _said_label(item, one, path)
-    return tuple(made.values())
-
-
 def _taken(workspace: Workspace, sheet: str) -> Path:
     return workspace.label_journal(sheet).with_suffix(".taken")
 
@@ -513,14 +487,28 @@ def _n_taken(workspace: Workspace, sheet: str, said: Sequence[Said]) -> int:
     return number if 0 <= number <= len(said) else 0
 
 
-def _write(workspace: Workspace, sheet: str, labels: Sequence[Label], n_said: int) -> None:
-    path = workspace.own_labels
+def _bring_over(
+    workspace: Workspace,
+    sheet: str,
+    labels: Iterable[Label],
+    named: Mapping[str, Drawn],
+    said: Sequence[Said],
+    n_taken: int,
+) -> None:
+    """Write `labels.csv` with what was said after the first `n_taken` lines."""
+    path, made = workspace.own_labels, {(row.who, row.key): row for row in labels}
+    for one in said[n_taken:]:
+        if item := named.get(one.item):
+            if one.label is None:
+                made.pop((one.who, key_of(item)), None)
+            else:
+                made[one.who, key_of(item)] = _said_label(item, one, workspace.label_journal(sheet))
     with _writing(path, "what was said is in label-journals: make room, or let the folder be written, and reload"):
-        if labels:
-            write_labels(path, labels)
+        if made:
+            write_labels(path, made.values())
         else:
             path.unlink(missing_ok=True)
-        write_text(_taken(workspace, sheet), f"{n_said}\n")
+        write_text(_taken(workspace, sheet), f"{len(said)}\n")
 
 
 @contextmanager

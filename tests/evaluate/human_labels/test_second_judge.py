@@ -15,8 +15,7 @@ from support.several_judges import PANEL, contrary
 
 from ragassay.errors import InputError
 from ragassay.evaluate.compare import compare
-from ragassay.evaluate.human_labels.corrections import Judged, correct_figures
-from ragassay.evaluate.human_labels.second_judge import SecondJudge, second_labels
+from ragassay.evaluate.human_labels.corrections import Judged, SecondJudge, correct_figures, second_labels
 from ragassay.evaluate.human_labels.sheet import Drawn, draw_frame, draw_share
 from ragassay.evaluate.inputs.findings import Findings, Material
 from ragassay.evaluate.make_judgments import make_judgments
