@@ -20,9 +20,9 @@ import numpy as np
 
 from ragassay.arrays import Floats
 from ragassay.evaluate.inputs.clusters import Clusters, clusters_of_rows
-from ragassay.evaluate.screening.chosen import Choices
 from ragassay.evaluate.screening.screen import SEED, screen_results
 from ragassay.evaluate.screening.screened import Screened
+from ragassay.evaluate.screening.verdict import Choices
 from ragassay.records import Figure
 
 EXPERIMENTS = 2000

@@ -18,7 +18,7 @@ from ..inputs.clusters import Clusters, read_clusters
 from ..measures.measure import Measure
 from ..measures.measure import measure as measure_of
 from ..statistics.orders import rho, tau_b
-from .estimates import Found, draws, rank_interval, rank_p
+from .estimates import Ends, Found, draws, rank_interval, rank_p
 from .label_tables import number_of, read_labels
 
 _DIGITS = 12
@@ -185,7 +185,8 @@ def _result(
     sides = (np.array([a for a, _ in scores.values()]), np.array([b for _, b in scores.values()]))
     found = Found(len(scores), 0)
     for name, statistic in _STATISTICS.items():
-        value, ends = float(statistic(*sides)), (None, None)
+        value = float(statistic(*sides))
+        ends: Ends = (None, None)
         if replicates is not None and np.isfinite(value):
             drawn = np.array([statistic(a, b) for a, b in zip(*replicates, strict=True)])
             ends = rank_interval(value, drawn, n_clusters)

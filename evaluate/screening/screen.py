@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -18,12 +18,11 @@ from ragassay.records import Figure, Found, Judgment, Passage, Query
 from ragassay.text import listed, plain
 
 from ..figures.conversations import bounds, leaning_turns
-from ..inputs.clusters import Clusters, source_clusters
+from ..inputs.clusters import source_clusters
 from ..measures.by_place import AT_GRADE_1, MEASURES, UNJUDGED, graded_values, is_judged, unjudged
 from ..statistics.ladder import holm_from_leader
-from .chosen import chosen_variant
-from .effects import crossed, setting_effects
 from .screened import ChosenVariant, Screened, ScreenResults, SettingEffect, VariantFigures, mean_figures, two_digits
+from .verdict import chosen_variant, crossed, setting_effects
 
 AT_TOKENS = "_at_tokens"
 COSTS = ("latency_p50_s", "latency_p95_s", "index_s", "index_bytes")
@@ -87,12 +86,18 @@ def screen(workspace: Workspace, grade: GradeOf | None = None) -> StageOutcome:
         return found.model_copy(update={"conversation_price": prices, "said": (*found.said, *_of_prices(prices))})
 
     results, rows = held_against(evidence), list[Found]()
-    if _finds_nothing(results):
-        found = "no variant found any of the evidence"
+    # Also of passages that hold a part of an answer.
+    recalls = [one.evidence_recall_1 or one.evidence_recall for one in results.variants]
+    values = [one.value for one in recalls if one is not None and one.value is not None]
+    if values and not any(values):
+        problem = f"no variant found any of the evidence of {len(queries)} queries"
         remedy = "check that it is of these documents, with `ragassay check`"
-        raise InputError(f"{found} of {len(queries)} queries", file=workspace.queries, remedy=remedy)
+        raise InputError(problem, file=workspace.queries, remedy=remedy)
     if grade:
-        rows, deeper = _deepened(workspace, _hardly_judged(results, runs), queries, evidence, judged, grade)
+        unjudged = {one.name: one.unjudged.value if one.unjudged else None for one in results.variants}
+        by_name = {run.variant: run for run in runs}
+        hardly = [by_name[name] for name in results.finalists if (unjudged[name] or 0.0) > FEW_UNJUDGED]
+        rows, deeper = _deepened(workspace, hardly, queries, evidence, judged, grade)
         write_records(workspace.found_deeper, rows)
         for query, pieces in deeper.items():
             judged[query] = merged([*judged[query], *(span for span, _ in pieces)])
@@ -134,20 +139,6 @@ def _of_prices(prices: Mapping[str, Figure] | None) -> list[str]:
             told.append(f"{plain(name)} {one.value:+.3f}{interval}")
     what = "What conversation costs, to the search by the question that stands alone, on turns from the second on"
     return [f"{what}: {listed(told)}."] if told else []
-
-
-def _finds_nothing(results: ScreenResults) -> bool:
-    """Whether every variant that was measured has a recall of 0, also of passages that hold a part of an answer."""
-    recalls = [one.evidence_recall_1 or one.evidence_recall for one in results.variants]
-    values = [one.value for one in recalls if one is not None and one.value is not None]
-    return bool(values) and not any(values)
-
-
-def _hardly_judged(results: ScreenResults, runs: Sequence[VariantRun]) -> list[VariantRun]:
-    """The finalists, in their order, of which more than a few passages are unjudged."""
-    shares = {one.name: one.unjudged.value if one.unjudged else None for one in results.variants}
-    by_name = {run.variant: run for run in runs}
-    return [by_name[name] for name in results.finalists if (shares[name] or 0.0) > FEW_UNJUDGED]
 
 
 def _deepened(
@@ -265,7 +256,11 @@ def screen_results(
     on_front = front(screened)
     ranked, worse = screened.ranked, np.zeros(len(screened.names), dtype=bool)
     if len(ranked):
-        worse[ranked[1:]] = _told(screened.values[ranked], screened.clusters, seed)
+        # The failures of the first count as the worst value, 0, too: they do not pay.
+        values = screened.values[ranked]
+        failed = np.isnan(values[0]) & ~np.isnan(values).all(axis=0)
+        worst = np.where(failed, 0.0, values[0]) - values[1:] if failed.any() else None
+        worse[ranked[1:]] = holm_from_leader(values, screened.clusters, seed, worst).told
     best = chosen_variant(screened, worse, at, seed)
     if before:
         effects, going_on = before.effects, before.finalists
@@ -284,27 +279,15 @@ def screen_results(
     )
 
 
-def _told(values: Floats, clusters: Clusters, seed: int) -> Truths:
-    """(others,): from which the first of `values` (variants, queries), best first, is told to be better.
-
-    Its own failures count as the worst value, 0, too: they do not pay.
-    """
-    failed = np.isnan(values[0]) & ~np.isnan(values).all(axis=0)
-    worst = np.where(failed, 0.0, values[0]) - values[1:] if failed.any() else None
-    return holm_from_leader(values, clusters, seed, worst).told
-
-
 def _variants(screened: Screened, on_front: Truths) -> tuple[VariantFigures, ...]:
-    columns = {name: mean_figures(values, screened.clusters) for name, values in screened.measures.items()}
-    columns |= {name: mean_figures(values, screened.clusters) for name, values in (screened.beside or {}).items()}
+    measures = {**screened.measures, **(screened.beside or {})}
+    columns = {name: mean_figures(values, screened.clusters) for name, values in measures.items()}
     columns["tokens"] = mean_figures(screened.tokens, screened.clusters, None)
-    costs = {name: getattr(screened, name) for name in COSTS}
     found = []
     for at, name in enumerate(screened.names):
-        known = {cost: None if math.isnan(values[at]) else float(values[at]) for cost, values in costs.items()}
+        costs = {cost: float(getattr(screened, cost)[at]) for cost in COSTS}
+        known = {cost: value for cost, value in costs.items() if not math.isnan(value)}
         row = {"name": name, "settings": dict(screened.settings[at]), "on_front": bool(on_front[at])}
-        if (size := known["index_bytes"]) is not None:
-            known["index_bytes"] = round(size)
         figures = {measure: column[at] for measure, column in columns.items()}
         found.append(VariantFigures.model_validate(row | figures | known))
     return tuple(found)
@@ -326,18 +309,16 @@ def _said(
     matter = [effect.sentence for effect in effects if effect.matters]
     if others := [f"{effect.setting} ({effect.among})" for effect in effects if not effect.matters]:
         matter.append(f"Not told to matter: {listed([plain(other) for other in others])}.")
-    return (chosen.sentence, *_leads(chosen), finalists, front, *matter)
-
-
-def _leads(chosen: ChosenVariant) -> Iterator[str]:
-    rows = ((chosen.runner_up, chosen.lead), (chosen.baseline, chosen.lead_over_baseline))
-    for place, (other, lead) in enumerate(rows):
+    leads = []
+    second = ("the second", chosen.runner_up, chosen.lead)
+    for which, other, lead in (second, ("the baseline", chosen.baseline, chosen.lead_over_baseline)):
         if other is None or lead is None or lead.before.value is None or lead.after.value is None:
             continue
-        which = f"{'the baseline' if place else 'the second'}, {plain(other)},"
         low, high, after = lead.after.ci_low, lead.after.ci_high, f"{lead.after.value:.3f}"
         after += "" if low is None or high is None else f" ({low:.3f} to {high:.3f})"
-        yield f"Its lead over {which} is {lead.before.value:.3f} on the queries that chose, {after} on others."
+        over = f"{which}, {plain(other)},"
+        leads.append(f"Its lead over {over} is {lead.before.value:.3f} on the queries that chose, {after} on others.")
+    return (chosen.sentence, *leads, finalists, front, *matter)
 
 
 ALIKE = 0.95

@@ -146,20 +146,19 @@ def mean_figures(
         alike.setdefault(there.tobytes(), []).append(row)
     step = max(1, _AT_ONCE // max(1, values.shape[1]))
     for rows in alike.values():
+        there = known[rows[0]]
+        n, failed = int(there.sum()), int((~there).sum())
+        if not n:
+            found |= dict.fromkeys(rows, Figure(value=None, n=0, n_failed=failed))
+            continue
+        some = clusters.where(there)
         for start in range(0, len(rows), step):
             part = rows[start : start + step]
-            found |= zip(part, _figures(values[part], known[part[0]], clusters, limits, difference), strict=True)
+            told = intervals(values[part][:, there], np.ones(n), some, limits, difference=difference)
+            for row, mean, low, high in zip(part, *(side.tolist() for side in told), strict=True):
+                ends = (None, None) if np.isnan(low + high) else (low, high)
+                found[row] = rounded(mean, n, failed, *ends)
     return [found[row] for row in range(len(values))]
-
-
-def _figures(values: Floats, known: Truths, clusters: Clusters, limits: Range | None, difference: bool) -> list[Figure]:
-    """Of rows with a value on the queries of `known`, and on no other."""
-    n, failed = int(known.sum()), int((~known).sum())
-    if not n:
-        return [Figure(value=None, n=0, n_failed=failed) for _ in values]
-    value, low, high = intervals(values[:, known], np.ones(n), clusters.where(known), limits, difference=difference)
-    rows = zip(value.tolist(), low.tolist(), high.tolist(), strict=True)
-    return [rounded(mean, n, failed, *((None, None) if np.isnan(a + b) else (a, b))) for mean, a, b in rows]
 
 
 def read_runs(workspace: Workspace, queries: Sequence[Query]) -> list[VariantRun]:

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from ragassay.evaluate.inputs.clusters import clusters_of_rows
-from ragassay.evaluate.screening.effects import crossed, setting_effects
+from ragassay.evaluate.screening.verdict import crossed, setting_effects
 
 N = 24
 ALONE = clusters_of_rows([f"{at:02d}" for at in range(N)])

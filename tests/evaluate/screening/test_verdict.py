@@ -7,8 +7,8 @@ import pytest
 from support.screenings import screening
 
 from ragassay.evaluate.inputs.clusters import clusters_of_rows
-from ragassay.evaluate.screening.chosen import Choices, halves_of
 from ragassay.evaluate.screening.screen import screen_results
+from ragassay.evaluate.screening.verdict import Choices, halves_of
 
 
 def choices(screened):
