@@ -171,7 +171,7 @@ def _figure(
     if fewest < FEWEST_CLUSTERS:
         note = f"labels on {fewest} queries or sections, {FEWEST_CLUSTERS} are needed"
     else:
-        found = correct_mean(samples[0], seed) if other is None else correct_difference(*samples)
+        found = correct_mean(samples[0], seed) if other is None else correct_difference(samples[0], samples[1])
         value, low, high = (round(end, DIGITS) for end in (found.value, found.low, found.high))
         corrected = corrected.model_copy(update={"value": value, "ci_low": low, "ci_high": high})
         if found.helps is False:

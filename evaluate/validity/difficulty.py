@@ -22,11 +22,10 @@ from ragassay.text import listed, plain
 
 from ..agreement.estimates import draws, rank_interval
 from ..audit.taste import family
-from ..inputs.clusters import clusters_of_rows
 from ..screening.screened import mean_figures
 from ..statistics.orders import tau_b
 from ..statistics.resamples import rounded
-from .questions import Measured, Question, group_difference, written
+from .questions import Measured, Question, group_difference, share_of, written
 from .records import FEWEST, NO_SCREENING, Authors, Difficulty, Favour, Group, QuestionDifficulty, Subset, few, shown
 
 PASSED, FAILED = 0.99, 0.01
@@ -42,26 +41,22 @@ def difficulty(questions: Sequence[Question], measured: Measured | None, seed: i
     if n < 2 or n_variants < 2:
         has = f"{n} written {'question has' if n == 1 else 'questions have'} a value of each of {n_variants} variants"
         return Difficulty(abstained=f"{has}; difficulty and discrimination take two of each.")
-    figures = _figures(part, len(asked.clusters.queries) - n)
+    rows, values = tuple(_by_question(part)), part.values
+    against = [one.discrimination.ci_high is not None and one.discrimination.ci_high < 0 for one in rows]
+    passed, failed = (values >= PASSED).all(axis=0), (values <= FAILED).all(axis=0)
+    table = np.array([passed, failed, np.ptp(values, axis=0) < 1e-9, against], dtype=np.float64)
+    means = zip(("all_pass", "all_fail", "alike", "against"), mean_figures(table, part.clusters), strict=True)
+    figures = {name: one.model_copy(update={"n_failed": len(asked.clusters.queries) - n}) for name, one in means}
     enough = n >= FEWEST and n_variants >= FEWEST_VARIANTS
     subset = smallest_subset(part, seed) if enough else None
     takes = f"{FEWEST} questions and {FEWEST_VARIANTS} variants, not level"
     return Difficulty(
         figures=figures,
-        questions=tuple(_by_question(part)),
+        questions=rows,
         subset=subset,
         said=tuple(_difficulty_said(figures, subset, n)),
         abstained=None if subset else f"No smaller set is looked for: that takes {takes}.",
     )
-
-
-def _figures(part: Measured, n_failed: int) -> dict[str, Figure]:
-    values = part.values
-    against = [one.discrimination.ci_high is not None and one.discrimination.ci_high < 0 for one in _by_question(part)]
-    passed, failed = (values >= PASSED).all(axis=0), (values <= FAILED).all(axis=0)
-    table = np.array([passed, failed, np.ptp(values, axis=0) < 1e-9, against], dtype=np.float64)
-    rows = zip(("all_pass", "all_fail", "alike", "against"), mean_figures(table, part.clusters), strict=True)
-    return {name: one.model_copy(update={"n_failed": n_failed}) for name, one in rows}
 
 
 def _by_question(part: Measured) -> Iterator[QuestionDifficulty]:
@@ -190,8 +185,7 @@ def authors(
         return Authors(abstained="No question was written by a model.")
     shared = {family(one) for one in answerers if one} & {family(one) for one in judges}
     writers = [family(str(q.author)) for q in ours]
-    values = np.array([[float(one in shared) for one in writers]])
-    one_family = mean_figures(values, clusters_of_rows([q.cluster for q in ours]))[0]
+    one_family = share_of(ours, (one in shared for one in writers))
     said = "No written question has an author of the family that answers and judges."
     if one_family.value:
         said = (
@@ -204,8 +198,25 @@ def authors(
     part = asked.complete()
     failed = len(asked.clusters.queries) - len(part.clusters.queries)
     rows = {q.id: q for q in ours}
-    parts = [(by, name, which) for by in _BY for name, which in _groups(by, rows, part)]
-    groups = tuple(_group(by, name, which, part, seed) for by, name, which in parts)
+    parts = list[tuple[Literal["author", "kind"], str, Truths]]()
+    for by in _BY:
+        labels = np.array([str(getattr(rows[query], by) or "") for query in part.clusters.queries])
+        for name in sorted(set(labels.tolist()) - {""}):
+            which: Truths = labels == name
+            if min(which.sum(), (~which).sum()) >= FEWEST:
+                parts.append((by, name, which))
+    groups = tuple(
+        Group(
+            by=by,
+            name=name,
+            n=(n := int(which.sum())),
+            tau_b=_tau(part, which, ~which, n, seed),
+            tau_b_left_out=_tau(part, ~which, np.ones_like(which), n, seed),
+            best=part.best(part.values[:, which].mean(axis=1)),
+            best_without=part.best(part.values[:, ~which].mean(axis=1)),
+        )
+        for by, name, which in parts
+    )
     favours = _favours(parts, part, failed)
     what = " and by ".join(by for by in _BY if not any(one.by == by for one in groups))
     missing = f"The order by {what} is not compared: that takes {FEWEST} questions of one, and {FEWEST} of others."
@@ -219,49 +230,22 @@ def authors(
     )
 
 
-def _groups(
-    by: Literal["author", "kind"], rows: Mapping[str, Question], part: Measured
-) -> Iterator[tuple[str, Truths]]:
-    """Name and queries of each group that is large enough, as is what is left without it."""
-    labels = np.array([str(getattr(rows[query], by) or "") for query in part.clusters.queries])
-    for name in sorted(set(labels.tolist()) - {""}):
-        which: Truths = labels == name
-        if min(which.sum(), (~which).sum()) >= FEWEST:
-            yield name, which
-
-
-def _group(by: Literal["author", "kind"], name: str, which: Truths, part: Measured, seed: int) -> Group:
-    means = [part.values[:, side].mean(axis=1) for side in (which, ~which, np.ones_like(which))]
-    n = int(which.sum())
-    return Group(
-        by=by,
-        name=name,
-        n=n,
-        tau_b=_tau(part, which, ~which, n, seed),
-        tau_b_left_out=_tau(part, ~which, np.ones_like(which), n, seed),
-        best=part.best(means[0]),
-        best_without=part.best(means[1]),
-    )
-
-
 def _tau(part: Measured, one: Truths, other: Truths, n: int, seed: int) -> Figure:
     """Of the orders by two sets of queries, with the interval from resampling clusters."""
     sums = part.clusters.sums
     sides = [(sums(np.where(side, part.values, 0.0)), sums(side.astype(np.float64))) for side in (one, other)]
     n_clusters = len(part.clusters.names)
-    weights = draws(n_clusters, RESAMPLES, seed)
-    value = float(tau_b(*(_means(np.ones((1, n_clusters)), *side)[0] for side in sides)))
+
+    def taus(weights: Floats) -> Floats:
+        """(draws,); of a draw without a query NaN."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = [(weights @ total.T) / (weights @ counts)[:, None] for total, counts in sides]
+        return tau_b(*means)
+
+    value = float(taus(np.ones((1, n_clusters)))[0])
     if np.isnan(value):
         return Figure(value=None, n=n)
-    drawn = tau_b(*(_means(weights, *side) for side in sides))
-    return rounded(value, n, 0, *rank_interval(value, drawn, n_clusters))
-
-
-def _means(weights: Floats, sums: Floats, counts: Floats) -> Floats:
-    """(draws, variants); NaN where no query was drawn."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means: Floats = (weights @ sums.T) / (weights @ counts)[:, None]
-    return means
+    return rounded(value, n, 0, *rank_interval(value, taus(draws(n_clusters, RESAMPLES, seed)), n_clusters))
 
 
 def _favours(

@@ -45,10 +45,14 @@ def people(questions: Sequence[Question], measured: Mapping[Basis, Measured], se
             missing.append(f"By {_NAMED[basis]} the two orders are not compared: {few}.")
         else:
             found.append(_beside(basis, one, real, ours, seed))
+    warnings = []
+    for wrong in (one.figures["contradicted"] for one in found):
+        if (wrong.value or 0.0) > WRONG_WAY and (wrong.ci_low is None or wrong.ci_low > 0):
+            warnings.append(f"Written questions contradict people's in {shown(wrong)} of the pairs that both decide.")
     return People(
         beside=tuple(found),
         said=tuple(sentence for one in found for sentence in _said(one)),
-        warnings=tuple(sentence for one in found for sentence in _warnings(one)),
+        warnings=tuple(warnings),
         abstained=" ".join(missing) or None,
     )
 
@@ -93,7 +97,9 @@ class _Drawn(NamedTuple):
 
 def _beside(basis: Basis, measured: Measured, real: Scores, ours: Scores, seed: int) -> OrdersBeside:
     one, other = _Drawn.of(real, seed), _Drawn.of(ours, seed + 1)
-    by_tau, by_loss, n_worth = _worth(real, ours, seed)
+    drawn = np.sort(np.random.default_rng(seed).permutation(len(real.values))[:WORTH_VARIANTS])
+    some_real, some_ours = (Scores(side.values[drawn], side.clusters, side.n_failed) for side in (real, ours))
+    by_tau, by_loss = worth(some_real, {"": some_ours}, seed, WORTH_RESAMPLES, WORTH_SPLITS)[""]
     return OrdersBeside(
         basis=basis,
         n_real=real.n,
@@ -108,7 +114,7 @@ def _beside(basis: Basis, measured: Measured, real: Scores, ours: Scores, seed: 
         best_written=measured.best(ours.means),
         worth=by_tau,
         worth_by_loss=by_loss,
-        n_worth_variants=n_worth,
+        n_worth_variants=len(drawn),
     )
 
 
@@ -143,14 +149,6 @@ def _figures(one: _Drawn, other: _Drawn, n: int, n_units: int) -> dict[str, Figu
     }
 
 
-def _worth(real: Scores, ours: Scores, seed: int) -> tuple[Worth, Worth, int]:
-    n = len(real.values)
-    drawn = np.sort(np.random.default_rng(seed).permutation(n)[:WORTH_VARIANTS])
-    sides = [Scores(side.values[drawn], side.clusters, side.n_failed) for side in (real, ours)]
-    found = worth(sides[0], {"": sides[1]}, seed, WORTH_RESAMPLES, WORTH_SPLITS)[""]
-    return *found, len(drawn)
-
-
 def _said(one: OrdersBeside) -> Iterator[str]:
     figures = one.figures
     yield (
@@ -172,13 +170,6 @@ def _said(one: OrdersBeside) -> Iterator[str]:
         bound = f"{one.worth.bound} " if one.worth.bound else ""
         ends = f"{one.worth.ci_low or one.worth.smallest:g} to {one.worth.ci_high or f'more than {one.worth.largest}'}"
         yield f"By τ-b the written set is worth {bound}{one.worth.value:g} of people's questions ({ends})."
-
-
-def _warnings(one: OrdersBeside) -> Iterator[str]:
-    wrong = one.figures["contradicted"]
-    by_chance = wrong.ci_low is not None and wrong.ci_low <= 0
-    if wrong.value is not None and wrong.value > WRONG_WAY and not by_chance:
-        yield f"Written questions contradict people's in {shown(wrong)} of the pairs that both decide."
 
 
 class Shares(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -13,8 +13,8 @@ from ragassay.arrays import Floats, Ints, Truths
 from ragassay.records import Figure
 from ragassay.text import same_words
 
-from ..inputs.clusters import Clusters
-from ..screening.screened import Screened
+from ..inputs.clusters import Clusters, clusters_of_rows
+from ..screening.screened import Screened, mean_figures
 from ..statistics.clustered import ASSUMED_CORRELATION, NO_SPREAD
 from ..statistics.resamples import rounded
 
@@ -58,6 +58,12 @@ def asked_by_people(questions: Sequence[Question], experts: Sequence[str]) -> li
     """The texts of people's questions, among the queries and elsewhere, each once."""
     texts = [question.text for question in questions if question.author is None] + list(experts)
     return list({same_words(text) or text: text for text in texts}.values())
+
+
+def share_of(questions: Sequence[Question], flags: Iterable[bool]) -> Figure:
+    """The share of the questions that are flagged, one flag a question."""
+    clusters = clusters_of_rows([question.cluster for question in questions])
+    return mean_figures(np.array([list(flags)], dtype=np.float64), clusters)[0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,11 +36,10 @@ from ..results import Part
 from ..screening.screen import screened_by
 from ..screening.screened import read_runs
 from .difficulty import authors, difficulty
-from .leak import leak
 from .people import Basis, people
 from .questions import Measured, Question, Reading, asked_by_people, written
-from .realism import Corpus, coverage, realism
 from .records import Validity
+from .wording import Corpus, coverage, leak, realism
 
 
 def write_validity(workspace: Workspace, experts: Sequence[str], reading: Reading) -> Validity:
@@ -110,6 +109,13 @@ def read_material(workspace: Workspace) -> Material:
     documents = Documents(pages)
     runs = read_runs(workspace, there) if workspace.screening_runs.exists() else []
     sections = read_records(workspace.sections, Section) if workspace.sections.exists() else []
+    check = None
+    if workspace.questions_check.exists():
+        try:
+            check = QuestionsCheck.model_validate(read_json(workspace.questions_check))
+        except ValidationError as error:
+            remedy = "run `ragassay questions` again"
+            raise InputError(first_problem(error), file=workspace.questions_check, remedy=remedy) from None
     return Material(
         _questions(queries, evidence, documents),
         evidence,
@@ -117,7 +123,7 @@ def read_material(workspace: Workspace) -> Material:
             {one.id: Span(one.doc, one.start, one.end) for one in sections},
             {(page.doc, page.page): documents.of_pages(page.doc, page.page, page.page) for page in pages},
         ),
-        _check(workspace),
+        check,
         _measured(workspace, queries, graded, runs),
         len(there) - len(queries),
     )
@@ -141,17 +147,6 @@ def _questions(queries: list[Query], evidence: Mapping[str, Evidence], documents
         )
         for query in queries
     )
-
-
-def _check(workspace: Workspace) -> QuestionsCheck | None:
-    path = workspace.questions_check
-    if not path.exists():
-        return None
-    try:
-        return QuestionsCheck.model_validate(read_json(path))
-    except ValidationError as error:
-        remedy = "run `ragassay questions` again"
-        raise InputError(first_problem(error), file=path, remedy=remedy) from None
 
 
 def _measured(
@@ -373,11 +368,4 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
-_MORE = {
-    "leak": _leak,
-    "realism": _realism,
-    "coverage": _coverage,
-    "difficulty": _difficulty,
-    "authors": _authors,
-    "people": _people,
-}
+_MORE = dict(zip(TITLES, (_leak, _realism, _coverage, _difficulty, _authors, _people), strict=True))

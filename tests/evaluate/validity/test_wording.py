@@ -1,4 +1,4 @@
-"""What a question shares with a text."""
+"""What a question shares with a text; what of the corpus the questions are about."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.evaluate.validity.leak import Overlap, is_copied, overlap
-from ragassay.evaluate.validity.questions import Reading
+from ragassay.evaluate.validity.questions import Question, Reading
+from ragassay.evaluate.validity.wording import Corpus, Overlap, coverage, is_copied, jaccard, overlap
+from ragassay.evidence import Span
 from ragassay.synth.questions.reject import shape_of, words_of
 
 
@@ -33,3 +34,21 @@ def test_two_characters_of_a_script_without_spaces_are_a_word():
         "看门狗定时器", "要停止看门狗定时器,请写寄存器", Reading(words_of, lambda t: shape_of(t, "zh").content, str)
     )
     assert (found.run, found.run_share, found.shared) == (3.0, 1.0, 1.0)
+
+
+def test_pages_that_only_touch_the_evidence_are_not_covered():
+    pages = {("a", n): Span("a", 100 * n, 100 * n + 100) for n in (1, 2, 3)} | {("b", 2): Span("b", 200, 300)}
+    corpus = Corpus({}, pages)
+    asked = [Question("q", "How?", "c", "x:m", doc="a")]
+    reading = Reading(words_of, lambda t: shape_of(t, "de").content, str)
+    found = coverage(asked, {"q": [Span("a", 200, 300)]}, corpus, {}, (), reading)
+    assert (found.figures["pages"].value, found.figures["pages"].n) == (0.25, 4)
+    found = coverage(asked, {"q": [Span("a", 199, 301)]}, corpus, {}, (), reading)
+    assert found.figures["pages"].value == 0.75
+
+
+def test_words_that_one_question_has_alone_make_it_less_of_a_copy():
+    """Jaccard 1912: what both have by what either has."""
+    one, other = frozenset("abc"), frozenset("bcde")
+    assert jaccard(one, other) == jaccard(other, one) == 2 / 5 and jaccard(one, one) == 1.0
+    assert jaccard(one, frozenset()) == jaccard(frozenset(), frozenset()) == 0.0
