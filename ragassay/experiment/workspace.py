@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -96,6 +96,16 @@ def _chunking_in(line: dict[str, object]) -> str:
     return str(metadata.get("chunking", OURS)) if isinstance(metadata, dict) else OURS
 
 
+class Place:
+    """A file or folder of a workspace, by its name in the results folder or in the corpus folder."""
+
+    def __init__(self, name: str, folder: Literal["results", "corpus"] = "results") -> None:
+        self.name, self.folder = name, folder
+
+    def __get__(self, workspace: Workspace, owner: type[Workspace]) -> Path:
+        return (workspace.results if self.folder == "results" else workspace.corpus) / self.name
+
+
 @dataclass(frozen=True)
 class Workspace:
     """The paths of one experiment and its settings. `corpus` is the user's folder, `results` is `results/NAME`.
@@ -124,109 +134,47 @@ class Workspace:
                 return f"{mirror.url}/{path.relative_to(mirror.folder).as_posix()}"
         return str(path)
 
-    @property
-    def pages(self) -> Path:
-        return self.results / "pages.jsonl"
-
-    @property
-    def sections(self) -> Path:
-        return self.results / "sections.jsonl"
-
-    @property
-    def passages(self) -> Path:
-        return self.results / "corpus.jsonl"
-
-    @property
-    def unreadable(self) -> Path:
-        """One line a PDF of which something could not be read: `doc`, `error`, `pages`."""
-        return self.results / "unreadable.jsonl"
-
-    @property
-    def readers(self) -> Path:
-        """With `reader = "auto"`, one line a PDF: what it was read with, and why."""
-        return self.results / "readers.jsonl"
-
-    @property
-    def suspicious_pages(self) -> Path:
-        """One line a page whose text looks wrong: `doc, page, n_pages, reasons[], excerpt`."""
-        return self.results / "suspicious-pages.jsonl"
-
-    @property
-    def recognised(self) -> Path:
-        """Copies of scanned PDFs with their text recognised, where [ingest] asks for that."""
-        return self.results / "recognised"
-
-    @property
-    def pool(self) -> Path:
-        return self.results / "pool.jsonl"
-
-    @property
-    def rejected(self) -> Path:
-        return self.results / "rejected.jsonl"
-
-    @property
-    def queries(self) -> Path:
-        return self.results / "queries.jsonl"
-
-    @property
-    def planned(self) -> Path:
-        """The test set of a run that may end early, as far as it is written; `queries` has what is asked so far."""
-        return self.results / "planned.jsonl"
-
-    @property
-    def parts(self) -> Path:
-        """What is written for each look, where questions are written look by look: Part's fields."""
-        return self.results / "parts.jsonl"
-
-    @property
-    def look(self) -> Path:
-        """The look that is worked for."""
-        return self.results / "look.json"
-
-    @property
-    def looks(self) -> Path:
-        """The looks that were taken."""
-        return self.results / "looks.jsonl"
-
-    @property
-    def not_asked(self) -> Path:
-        """What agents were not asked by plan (`read_not_asked`), where `[run] eliminate` says so."""
-        return self.results / "not-asked.jsonl"
+    pages = Place("pages.jsonl")
+    sections = Place("sections.jsonl")
+    passages = Place("corpus.jsonl")
+    unreadable = Place("unreadable.jsonl")
+    """One line a PDF of which something could not be read: `doc`, `error`, `pages`."""
+    readers = Place("readers.jsonl")
+    """With `reader = "auto"`, one line a PDF: what it was read with, and why."""
+    suspicious_pages = Place("suspicious-pages.jsonl")
+    """One line a page whose text looks wrong: `doc, page, n_pages, reasons[], excerpt`."""
+    recognised = Place("recognised")
+    """Copies of scanned PDFs with their text recognised, where [ingest] asks for that."""
+    pool = Place("pool.jsonl")
+    rejected = Place("rejected.jsonl")
+    queries = Place("queries.jsonl")
+    planned = Place("planned.jsonl")
+    """The test set of a run that may end early, as far as it is written; `queries` has what is asked so far."""
+    parts = Place("parts.jsonl")
+    """What is written for each look, where questions are written look by look: Part's fields."""
+    look = Place("look.json")
+    """The look that is worked for."""
+    looks = Place("looks.jsonl")
+    """The looks that were taken."""
+    not_asked = Place("not-asked.jsonl")
+    """What agents were not asked by plan (`read_not_asked`), where `[run] eliminate` says so."""
+    ledger = Place("ledger.jsonl")
+    """One line a model and document: `model, doc, asked, written, kept, rejected, failed, sampled`."""
+    questions_check = Place("questions-check.json")
+    """Whether the written questions look like the experts', where they were chosen to: QuestionsCheck's fields."""
+    found = Place("found.jsonl")
+    """One line a question and passage that was graded for its evidence: Found's fields."""
+    found_deeper = Place("found-deeper.jsonl")
+    """The same of what the screening's finalists hand over and nobody had judged."""
+    roles = Place("roles.jsonl")
+    """Who asks, where that was written from the corpus: WrittenRole's fields."""
+    rewrites = Place("rewrites.jsonl")
+    """One line a query: `query_id, queries[], usage, latency_s, error`."""
 
     @property
     def test_set(self) -> Path:
         """Where the stage `questions` writes what it made."""
         return self.planned if self.experiment.run.until else self.queries
-
-    @property
-    def ledger(self) -> Path:
-        """One line a model and document: `model, doc, asked, written, kept, rejected, failed, sampled`."""
-        return self.results / "ledger.jsonl"
-
-    @property
-    def questions_check(self) -> Path:
-        """Whether the written questions look like the experts', where they were chosen to: QuestionsCheck's fields."""
-        return self.results / "questions-check.json"
-
-    @property
-    def found(self) -> Path:
-        """One line a question and passage that was graded for its evidence: Found's fields."""
-        return self.results / "found.jsonl"
-
-    @property
-    def found_deeper(self) -> Path:
-        """The same of what the screening's finalists hand over and nobody had judged."""
-        return self.results / "found-deeper.jsonl"
-
-    @property
-    def roles(self) -> Path:
-        """Who asks, where that was written from the corpus: WrittenRole's fields."""
-        return self.results / "roles.jsonl"
-
-    @property
-    def rewrites(self) -> Path:
-        """One line a query: `query_id, queries[], usage, latency_s, error`."""
-        return self.results / "rewrites.jsonl"
 
     def searches(self, agent: str) -> Path:
         """What was searched for an agent of a table, one line a query: AgentSearch's fields."""
@@ -235,30 +183,16 @@ class Workspace:
     def rankings(self, agent: str) -> Path:
         return self.results / "rankings" / f"{agent}.trec"
 
-    @property
-    def screening(self) -> Path:
-        """What every variant of the tables found: a TREC run each, deeper than what it hands over."""
-        return self.results / "screening"
-
-    @property
-    def screening_runs(self) -> Path:
-        """One line a variant: its settings, and what running it took. VariantRun's fields."""
-        return self.results / "screening.jsonl"
-
-    @property
-    def screen(self) -> Path:
-        """What the screening says: ScreenResults' fields."""
-        return self.results / "screen.json"
-
-    @property
-    def screen_page(self) -> Path:
-        """The same as a page."""
-        return self.results / "screen.html"
-
-    @property
-    def search_times(self) -> Path:
-        """How long searching takes each built-in agent, where replies are timed as well: SearchTime's fields."""
-        return self.results / "search-times.jsonl"
+    screening = Place("screening")
+    """What every variant of the tables found: a TREC run each, deeper than what it hands over."""
+    screening_runs = Place("screening.jsonl")
+    """One line a variant: its settings, and what running it took. VariantRun's fields."""
+    screen = Place("screen.json")
+    """What the screening says: ScreenResults' fields."""
+    screen_page = Place("screen.html")
+    """The same as a page."""
+    search_times = Place("search-times.jsonl")
+    """How long searching takes each built-in agent, where replies are timed as well: SearchTime's fields."""
 
     def answers(self, agent: str) -> Path:
         return self.results / "answers" / f"{agent}.jsonl"
@@ -267,36 +201,16 @@ class Workspace:
         """The answers of the runs after the first, where answer.repeats asks for them: Answer's fields and `run`."""
         return self.results / "answer-runs" / f"{agent}.jsonl"
 
-    @property
-    def relevance(self) -> Path:
-        return self.results / "relevance.jsonl"
-
-    @property
-    def qrels(self) -> Path:
-        return self.results / "qrels.trec"
-
-    @property
-    def pointwise(self) -> Path:
-        return self.results / "pointwise.jsonl"
-
-    @property
-    def games(self) -> Path:
-        return self.results / "games.jsonl"
-
-    @property
-    def lists(self) -> Path:
-        """The answers ranked together, where the experiment has that: RankedList's fields."""
-        return self.results / "lists.jsonl"
-
-    @property
-    def waves(self) -> Path:
-        """The agents in the order in which they came to be judged: a list of lists of names."""
-        return self.results / "waves.json"
-
-    @property
-    def judges(self) -> Path:
-        """What each judge of a panel says by itself, a folder a judge."""
-        return self.results / "judges"
+    relevance = Place("relevance.jsonl")
+    qrels = Place("qrels.trec")
+    pointwise = Place("pointwise.jsonl")
+    games = Place("games.jsonl")
+    lists = Place("lists.jsonl")
+    """The answers ranked together, where the experiment has that: RankedList's fields."""
+    waves = Place("waves.json")
+    """The agents in the order in which they came to be judged: a list of lists of names."""
+    judges = Place("judges")
+    """What each judge of a panel says by itself, a folder a judge."""
 
     def judge_relevance(self, judge: str) -> Path:
         """As `relevance.jsonl`, of one judge of a panel."""
@@ -306,150 +220,59 @@ class Workspace:
         """As `pointwise.jsonl`, of one judge of a panel."""
         return self.judges / file_name(judge) / "pointwise.jsonl"
 
-    @property
-    def second(self) -> Path:
-        """What the second judge was asked, and what it said of that."""
-        return self.results / "second"
-
-    @property
-    def second_drawn(self) -> Path:
-        """Everything that the second judge could have been asked about, and how likely it was drawn: Drawn's fields."""
-        return self.second / "drawn.jsonl"
-
-    @property
-    def second_relevance(self) -> Path:
-        return self.second / "relevance.jsonl"
-
-    @property
-    def second_pointwise(self) -> Path:
-        return self.second / "pointwise.jsonl"
-
-    @property
-    def second_games(self) -> Path:
-        return self.second / "games.jsonl"
-
-    @property
-    def judgments(self) -> Path:
-        """What the evaluators of `[evaluate]` gave: Assessment's fields."""
-        return self.results / "judgments.jsonl"
-
-    @property
-    def judgment_replies(self) -> Path:
-        """What was replied for each of them, where `[evaluate] keep_replies` says so: KeptReplies' fields."""
-        return self.results / "judgment-replies.jsonl"
-
-    @property
-    def judgment_runs(self) -> Path:
-        """What the evaluators gave the answers of further runs: Assessment's fields and `run`."""
-        return self.results / "judgment-runs.jsonl"
-
-    @property
-    def consistency(self) -> Path:
-        """What `ragassay consistency` found over the runs."""
-        return self.results / "consistency.json"
-
-    @property
-    def repeats(self) -> Path:
-        """Judgments asked again, where the experiment has them: Judgment's fields and `sample`."""
-        return self.results / "repeats.jsonl"
-
-    @property
-    def figures(self) -> Path:
-        return self.results / "results.json"
-
-    @property
-    def values(self) -> Path:
-        """Each value by query that `figures` are made of."""
-        return self.results / "values.jsonl"
-
-    @property
-    def report(self) -> Path:
-        return self.results / "report.html"
-
-    @property
-    def validity(self) -> Path:
-        """How far the test set can be trusted: Validity's fields."""
-        return self.results / "validity.json"
-
-    @property
-    def validity_page(self) -> Path:
-        return self.results / "validity.html"
-
-    @property
-    def workbench(self) -> Path:
-        """What `ragassay serve` keeps of this folder: an index of the files beside it, which may be removed."""
-        return self.results / "workbench"
-
-    @property
-    def requests(self) -> Path:
-        return self.results / "requests"
-
-    @property
-    def batches(self) -> Path:
-        """The record of batches handed in to providers: BatchLine's fields, a line for each step of a batch."""
-        return self.results / "batches.jsonl"
-
-    @property
-    def batch_requests(self) -> Path:
-        """The request files of batches whose results are not there yet."""
-        return self.results / "batches"
-
-    @property
-    def replies(self) -> Path:
-        return self.results / "replies"
-
-    @property
-    def shipped_replies(self) -> Path:
-        return self.corpus / "replies"
+    second = Place("second")
+    """What the second judge was asked, and what it said of that."""
+    second_drawn = Place("second/drawn.jsonl")
+    """Everything that the second judge could have been asked about, and how likely it was drawn: Drawn's fields."""
+    second_relevance = Place("second/relevance.jsonl")
+    second_pointwise = Place("second/pointwise.jsonl")
+    second_games = Place("second/games.jsonl")
+    judgments = Place("judgments.jsonl")
+    """What the evaluators of `[evaluate]` gave: Assessment's fields."""
+    judgment_replies = Place("judgment-replies.jsonl")
+    """What was replied for each of them, where `[evaluate] keep_replies` says so: KeptReplies' fields."""
+    judgment_runs = Place("judgment-runs.jsonl")
+    """What the evaluators gave the answers of further runs: Assessment's fields and `run`."""
+    consistency = Place("consistency.json")
+    """What `ragassay consistency` found over the runs."""
+    repeats = Place("repeats.jsonl")
+    """Judgments asked again, where the experiment has them: Judgment's fields and `sample`."""
+    figures = Place("results.json")
+    values = Place("values.jsonl")
+    """Each value by query that `figures` are made of."""
+    report = Place("report.html")
+    validity = Place("validity.json")
+    """How far the test set can be trusted: Validity's fields."""
+    validity_page = Place("validity.html")
+    workbench = Place("workbench")
+    """What `ragassay serve` keeps of this folder: an index of the files beside it, which may be removed."""
+    requests = Place("requests")
+    batches = Place("batches.jsonl")
+    """The record of batches handed in to providers: BatchLine's fields, a line for each step of a batch."""
+    batch_requests = Place("batches")
+    """The request files of batches whose results are not there yet."""
+    replies = Place("replies")
+    shipped_replies = Place("replies", "corpus")
 
     def recorded_replies(self) -> tuple[Path, ...]:
         """Folders with replies that are read and not written: the corpus folder's, and of other results."""
         return (self.shipped_replies, *(other / "replies" for other in self.others))
 
-    @property
-    def embeddings(self) -> Path:
-        return self.results / "embeddings"
-
-    @property
-    def rerank_scores(self) -> Path:
-        """The scores of cross-encoders, by content."""
-        return self.results / "rerank-scores"
-
-    @property
-    def server_calls(self) -> Path:
-        """Every call of a server that embeds or reranks, a line each: `ServerCallRow`'s fields."""
-        return self.results / "server-calls.jsonl"
-
-    @property
-    def shipped_embeddings(self) -> Path:
-        return self.corpus / "embeddings"
-
-    @property
-    def opensearch_rejected(self) -> Path:
-        """The passages that an OpenSearch server would not take, where there are any: Rejection's fields."""
-        return self.results / "opensearch-rejected.jsonl"
-
-    @property
-    def manifests(self) -> Path:
-        return self.results / "manifests"
-
-    @property
-    def own_queries(self) -> Path:
-        return self.corpus / "queries.jsonl"
-
-    @property
-    def own_qrels(self) -> Path:
-        return self.corpus / "qrels.tsv"
-
-    @property
-    def own_labels(self) -> Path:
-        """What people said of passages, answers and games, one line a label."""
-        return self.corpus / "labels.csv"
-
-    @property
-    def label_samples(self) -> Path:
-        """A file for each sheet drawn for people to label: what could be drawn, and how likely it was."""
-        return self.corpus / "label-samples"
+    embeddings = Place("embeddings")
+    rerank_scores = Place("rerank-scores")
+    """The scores of cross-encoders, by content."""
+    server_calls = Place("server-calls.jsonl")
+    """Every call of a server that embeds or reranks, a line each: `ServerCallRow`'s fields."""
+    shipped_embeddings = Place("embeddings", "corpus")
+    opensearch_rejected = Place("opensearch-rejected.jsonl")
+    """The passages that an OpenSearch server would not take, where there are any: Rejection's fields."""
+    manifests = Place("manifests")
+    own_queries = Place("queries.jsonl", "corpus")
+    own_qrels = Place("qrels.tsv", "corpus")
+    own_labels = Place("labels.csv", "corpus")
+    """What people said of passages, answers and games, one line a label."""
+    label_samples = Place("label-samples", "corpus")
+    """A file for each sheet drawn for people to label: what could be drawn, and how likely it was."""
 
     def label_journal(self, sheet: str) -> Path:
         """What was said of a sheet's items in the workbench, a line each, nothing taken out: Said's fields.
@@ -458,19 +281,11 @@ class Workspace:
         """
         return self.corpus / "label-journals" / f"{sheet}.jsonl"
 
-    @property
-    def question_edits(self) -> Path:
-        """What people decided about questions in the workbench, the last line of a question counts: Edit's fields."""
-        return self.corpus / "question-edits.jsonl"
-
-    @property
-    def progress(self) -> Path:
-        """While a run is under way, how far its stage is: Standing's fields. Gone when the run has ended."""
-        return self.results / "progress.json"
-
-    @property
-    def expert_questions(self) -> Path:
-        return self.corpus / "questions.txt"
+    question_edits = Place("question-edits.jsonl", "corpus")
+    """What people decided about questions in the workbench, the last line of a question counts: Edit's fields."""
+    progress = Place("progress.json")
+    """While a run is under way, how far its stage is: Standing's fields. Gone when the run has ended."""
+    expert_questions = Place("questions.txt", "corpus")
 
     def prompt_file(self, own: str | None, default: Path) -> Path:
         """The user's prompt (relative to the corpus folder) or ours."""

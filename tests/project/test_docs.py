@@ -24,7 +24,7 @@ from ragassay.calls.reply_cache import read_replies
 from ragassay.cli import build_parser, named
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.tables import ModelSettings
-from ragassay.experiment.workspace import Workspace
+from ragassay.experiment.workspace import Place, Workspace
 from ragassay.models.requests import Request
 from ragassay.prompts import Message
 from ragassay.synth.questions.own import read_own_queries
@@ -204,7 +204,7 @@ def test_architecture_names_every_room():
 def test_every_file_of_a_workspace_is_documented(folder: str):
     workspace = Workspace(Path("corpus"), Path("results"), Experiment.model_construct())
     page = PAGES["docs/results.md" if folder == "results" else "docs/your-own-documents.md"]
-    properties = [name for name, value in vars(Workspace).items() if isinstance(value, property)]
+    properties = [name for name, value in vars(Workspace).items() if isinstance(value, Place | property)]
     made = [getattr(workspace, name) for name in properties]
     made += [getattr(workspace, name)("AGENT") for name in ("rankings", "searches", "answers", "answer_runs")]
     for path in (path for path in made if path.parts[0] == folder):
