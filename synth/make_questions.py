@@ -28,14 +28,13 @@ from .questions import DEFAULT_PROMPT
 from .questions.choose import choose
 from .questions.conversations import sample_turns, write_conversations
 from .questions.find import RELEVANT, Evidence, Finder
+from .questions.from_passages import Quoted, ask_quotes, write_from_passages
 from .questions.need_writer import write_from_needs
 from .questions.own import ExpertQuestion, read_expert_questions, read_keep, read_test_set, same_text
 from .questions.parts import Made, parts_of, settings_of, together, without_repeated
 from .questions.quotas import sample_queries
-from .questions.quotes import Quoted, ask_quotes
 from .questions.reject import Embed, Meanings, Sifted, clean, compared_texts, fault_in_writing, sift
 from .questions.slots import Calls, Setup, Written
-from .questions.write import write_from_passages
 
 
 @dataclass(frozen=True)

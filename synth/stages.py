@@ -222,10 +222,9 @@ def _later_steps(workspace: Workspace) -> list[Load]:
     from ragassay.prompts import count_tokens
     from ragassay.records import Section
 
-    from .questions.need_writer import NEAR, assignments_of, request_needs
+    from .questions.need_writer import NEAR, Sections, assignments_of, request_needs
     from .questions.own import read_expert_questions
-    from .questions.sample import Sections, sample_sections
-    from .questions.slots import UNANSWERABLE, Setup
+    from .questions.slots import UNANSWERABLE, Setup, sample_sections
 
     sections = read_records(workspace.sections, Section)
     setup = Setup.load(workspace, read_expert_questions(workspace.expert_questions, needed=settings.few_shot > 0))

@@ -29,7 +29,7 @@ from ragassay.records import Passage, Query, Rejected, Section
 from ragassay.synth.questions.need_writer import ask_blind, ask_evidence, ask_needs, faulted
 from ragassay.synth.questions.own import ExpertQuestion
 from ragassay.synth.questions.reject import clean
-from ragassay.synth.questions.slots import Draft, Setup, assign
+from ragassay.synth.questions.slots import Asker, Draft, Setup, assign
 
 NAME = "questions"
 MODEL = "file:claude-a"
@@ -82,11 +82,12 @@ def write(scifact: Path, home: Workspace, caller: Caller) -> list[Draft]:
     """Both questions of every need, those with sight first. Raises RepliesMissing until all replies are there."""
     setup = Setup.load(home, experts(scifact))
     assignments = assign(home.experiment.questions, abstracts(scifact), {}, ())
-    sighted, _ = ask_needs(setup, assignments, caller, [])
-    blind = ask_blind(setup, sighted, caller, [])
+    asker = Asker(caller, list(home.experiment.questions.quota))
+    sighted, _ = ask_needs(setup, assignments, asker)
+    blind = ask_blind(setup, sighted, asker)
     seen = [replace(draft, slot=replace(draft.slot, blind=False)) for draft in sighted if draft.slot]
     both = [faulted(draft, statements=True) for draft in (*seen, *blind)]
-    return ask_evidence(setup, both, {}, caller, [])
+    return ask_evidence(setup, both, {}, asker)
 
 
 def questions(drafts: Sequence[Draft]) -> tuple[list[Query], list[Rejected]]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from ragassay.calls.caller import Caller
 from ragassay.experiment.tables import OPENING, UNDERSPECIFIED, QuestionsSettings
@@ -25,20 +25,20 @@ from ragassay.records import Asked as Question
 from ragassay.records import Query, Section, Turn
 
 from . import CONVERSATION_PROMPTS
-from .need_writer import ask_blind, faulted, numbered
+from .need_writer import ask_blind, faulted, read_needs
 from .quotas import sample_queries
 from .reject import Candidate, asks, clean
 from .slots import (
     UNANSWERABLE,
     Asked,
+    Asker,
     Assignment,
-    Calls,
     Delivered,
     Draft,
     Setup,
     Slot,
+    Told,
     Written,
-    ask,
     ask_roles,
     at_most,
     dealt,
@@ -68,71 +68,55 @@ class TurnSlot(Slot):
     move: str = OPENING
 
 
-class ChainNeed(BaseModel):
+class ChainNeed(Told):
     """What a person wants to know at one point of a conversation, and what they are told."""
-
-    model_config = ConfigDict(extra="forbid")
 
     number: int = Field(description="The number of the list that this is for.")
     need: str = Field(description="What the person wants to know or to get done, in one sentence that stands alone.")
     answer: str = Field(description="What a careful colleague replies from the text alone, in at most 60 words.")
 
 
-class Chain(BaseModel):
+class Chain(Told):
     """The needs of one conversation, in their order."""
-
-    model_config = ConfigDict(extra="forbid")
 
     needs: list[ChainNeed]
 
 
-class TurnText(BaseModel):
+class TurnText(Told):
     """What the person says for the need of that number."""
-
-    model_config = ConfigDict(extra="forbid")
 
     number: int = Field(description="The number of the need.")
     text: str = Field(description="What the person says.")
 
 
-class TurnTexts(BaseModel):
+class TurnTexts(Told):
     """The turns of one conversation."""
-
-    model_config = ConfigDict(extra="forbid")
 
     turns: list[TurnText]
 
 
-class Restored(BaseModel):
+class Restored(Told):
     """What the person of that number wants to know."""
-
-    model_config = ConfigDict(extra="forbid")
 
     number: int = Field(description="The number of what was said.")
     question: str = Field(description="One question that stands alone; empty where it cannot be told.")
 
 
-class AllRestored(BaseModel):
+class AllRestored(Told):
     """What each person wants to know."""
-
-    model_config = ConfigDict(extra="forbid")
 
     questions: list[Restored]
 
 
-class Same(BaseModel):
+class Same(Told):
     """Whether question and need of that number are the same."""
-
-    model_config = ConfigDict(extra="forbid")
 
     number: int = Field(description="The number of the need and its question.")
     same: bool = Field(description="Whether the question asks for what the need is.")
 
 
-class AllSame(BaseModel):
+class AllSame(Told):
     """The same of each."""
-
-    model_config = ConfigDict(extra="forbid")
 
     pairs: list[Same]
 
@@ -182,22 +166,17 @@ def write_conversations(
 
     Evidence is found for them as for every question.
     """
-    calls: list[tuple[Asked, Reply]] = []
-    setup, roles = ask_roles(setup, all_sections, caller, calls)
-    prompts = {name: Prompt.load(path) for name, path in CONVERSATION_PROMPTS.items()}
-    steps = _Steps(setup, prompts, caller, calls)
+    reader = setup.experiment.judge.models[0]
+    asker = Asker(caller, list(dict.fromkeys([*setup.experiment.questions.quota, reader])))
+    setup, roles = ask_roles(setup, all_sections, asker)
+    steps = _Steps(setup, {name: Prompt.load(path) for name, path in CONVERSATION_PROMPTS.items()}, asker, reader)
     drafts, delivered = steps.needs(conversations(setup.experiment.questions, sections, setup.roles))
-    drafts = ask_blind(setup, drafts, caller, calls)
+    drafts = ask_blind(setup, drafts, asker)
     statements = any(not asks(expert.text) for expert in setup.experts)
     drafts = [faulted(one, statements=statements) if one.slot and one.slot.blind else one for one in drafts]
     said = steps.read_again(steps.turns(drafts))
-    return Written(
-        [one.candidate(statements=statements) for one in said],
-        delivered,
-        [Calls.of(model, [reply for asked, reply in calls if asked.model == model]) for model in steps.models],
-        told_of(roles),
-        roles,
-    )
+    candidates = [one.candidate(statements=statements) for one in said]
+    return Written(candidates, delivered, asker.calls(), told_of(roles), roles)
 
 
 def conversations(settings: QuestionsSettings, sections: Sequence[Section], roles: Sequence[str]) -> list[Assignment]:
@@ -214,64 +193,63 @@ def conversations(settings: QuestionsSettings, sections: Sequence[Section], role
         moves = dealt(list(settings.moves), list(settings.moves.values()), sum(lengths) - len(sections), rng)
         cast = dealt(roles, [1.0] * len(roles), len(sections), rng) if roles else [""] * len(sections)
         for section, n, role in zip(sections, lengths, cast, strict=True):
-            own = [OPENING, *(moves.pop() for _ in range(n - 1))]
-            slots = tuple(_slot(position, move, role) for position, move in enumerate(own))
-            found.append(Assignment(model, (section,), slots))
+            slots = []
+            for position, move in enumerate([OPENING, *(moves.pop() for _ in range(n - 1))]):
+                kind = UNANSWERABLE if move in (UNANSWERABLE, UNDERSPECIFIED) else "fact"
+                blind = move != UNDERSPECIFIED  # what it leaves open nobody can ask in full
+                slots.append(TurnSlot(position, kind, role, blind, move))
+            found.append(Assignment(model, (section,), tuple(slots)))
     return found
 
 
-def _slot(position: int, move: str, role: str) -> TurnSlot:
-    """What an underspecified turn leaves open nobody can ask in full, so no question is written for it alone."""
-    open_ended = move in (UNANSWERABLE, UNDERSPECIFIED)
-    return TurnSlot(position, UNANSWERABLE if open_ended else "fact", role, move != UNDERSPECIFIED, move)
+Readings = Mapping[bool, dict[int, T]]
+"""With what was said before (True) and without: the place of a turn to what a reader makes of it."""
 
 
 @dataclass(frozen=True)
 class _Steps:
-    """What is asked, step by step. calls: gets what was asked with its reply."""
+    """What is asked, step by step. reader: the judge's model, be it a writer's as well or not."""
 
     setup: Setup
     prompts: Mapping[str, Prompt]
-    caller: Caller
-    calls: list[tuple[Asked, Reply]]
-
-    @property
-    def reader(self) -> str:
-        """The judge's model, be it a writer's as well or not."""
-        return self.setup.experiment.judge.models[0]
-
-    @property
-    def models(self) -> list[str]:
-        """All that are asked, whichever step asks which, so that request files are called the same in every run."""
-        return list(dict.fromkeys([*self.setup.experiment.questions.quota, self.reader]))
+    asker: Asker
+    reader: str
 
     def needs(self, given: Sequence[Assignment]) -> tuple[list[Draft], list[Delivered]]:
         """A draft for each need that came, and what each reply delivered."""
-        drafts: list[Draft] = []
-        delivered: list[Delivered] = []
+        asked = []
+        for one in given:
+            slots = [slot for slot in one.slots if isinstance(slot, TurnSlot)]
+            items = [{"number": number, "move": slot.move} for number, slot in enumerate(slots, 1)]
+            values = {"section": one.sections[0], "items": items, "moves": _moves(slots), "role": slots[0].role}
+            messages = self.prompts["chain"].render(values | {"language": self.setup.experiment.corpus.language})
+            schema = at_most(len(items), Chain, ChainNeed)
+            asked.append(Asked("chain", one.model, Request(messages, schema, items=len(items))))
         most = self.setup.experiment.questions.turns[1]
-        for one, reply in zip(given, self._ask([self._chain(one) for one in given]), strict=True):
-            items = reply.value.needs if isinstance(reply.value, Chain) else None
-            for position, slot, item, fault in numbered(one, items or [], beyond=most):
-                need, answer = item.need.strip(), item.answer.strip()
-                fault = fault or (None if need else "no need") or (None if answer else "no answer")
-                drafts.append(Draft(one.model, one.sections, position, slot, need, "", fault, answer=answer))
-            n = None if items is None else len(items)
-            delivered.append(Delivered(one.model, one.sections[0].doc, len(one.slots), n))
-        return drafts, delivered
+        return read_needs(given, self.asker.ask(asked), beyond=most, wanted=("need", "answer"))
 
     def turns(self, drafts: Sequence[Draft]) -> list[Said]:
         """What is said for each draft, in the order of the conversations."""
         talks = [list(own) for _, own in groupby(drafts, key=lambda draft: (draft.model, draft.sections))]
         sound = [sorted((one for one in talk if one.fault is None), key=lambda one: one.position) for talk in talks]
         goes_on = [own if own and own[0].position == 0 else [] for own in sound]
-        asked = [self._turns(own) for own in goes_on if own[1:]]
-        replies = iter(self._ask(asked))
+        replies = iter(self.asker.ask([self._turns(own) for own in goes_on if own[1:]]))
         found: list[Said] = []
         for talk, own in zip(talks, goes_on, strict=True):
-            reply = next(replies) if own[1:] else Reply()
-            found += _said(talk, own, reply)
+            found += _said(talk, own, next(replies) if own[1:] else Reply())
         return found
+
+    def _turns(self, own: Sequence[Draft]) -> Asked:
+        first, rest = own[0], own[1:]
+        slots = [draft.slot for draft in rest if isinstance(draft.slot, TurnSlot)]
+        items = [
+            {"need": draft.need, "answer": draft.answer, "told": {"number": str(number), "move": slot.move}}
+            for number, (draft, slot) in enumerate(zip(rest, slots, strict=True), 2)
+        ]
+        values = self.setup.values("turns", first.model, first.sections[0].id, slots)
+        values |= {"items": items, "opening": first, "moves": _moves(slots), "role": slots[0].role}
+        schema = at_most(len(items), TurnTexts, TurnText)
+        return Asked("turns", first.model, Request(self.prompts["turns"].render(values), schema, items=len(items)))
 
     def read_again(self, said: Sequence[Said]) -> list[Said]:
         """Each turn but the first as it is if a reader restores what it is to, with the fault if not."""
@@ -285,77 +263,64 @@ class _Steps:
                 found[at] = said[at].fails(fault)
         return found
 
-    def _restored(self, said: Sequence[Said], asked: Mapping[bool, Sequence[int]]) -> dict[bool, dict[int, str]]:
-        """Place of a turn to the question that a reader makes of it, with what was said before (True) and without."""
-        rows = [(history, group) for history, own in asked.items() for group in _apart(said, own)]
-        replies = self._ask([self._restore(said, group, history) for history, group in rows])
-        found: dict[bool, dict[int, str]] = {True: {}, False: {}}
-        for (history, group), reply in zip(rows, replies, strict=True):
+    def _restored(self, said: Sequence[Said], asked: Mapping[bool, Sequence[int]]) -> Readings[str]:
+        """The question that a reader makes of each turn.
+
+        Read in one request are turns of as many conversations, all at the same place of theirs: what is said at one
+        place tells what was asked at the place before, so places are never in one request, nor, since each has a label
+        of its own, in one request file.
+        """
+        rows: list[tuple[bool, list[int]]] = []
+        requests = []
+        for history, places in asked.items():
+            for place, own in groupby(sorted(places, key=lambda at: said[at].number), key=lambda at: said[at].number):
+                for group in _together(list(own)):
+                    texts = [said[at].question if history else str(said[at].question) for at in group]
+                    items = [{"number": number, "text": text} for number, text in enumerate(texts, 1)]
+                    values = {"items": items, "with_history": history}
+                    values |= {"language": self.setup.experiment.corpus.language}
+                    messages, schema = (
+                        self.prompts["restore"].render(values),
+                        at_most(len(items), AllRestored, Restored),
+                    )
+                    step = f"{'restore' if history else 'alone'}-{place}"
+                    requests.append(Asked(step, self.reader, Request(messages, schema, items=len(items))))
+                    rows.append((history, group))
+        found: Readings[str] = {True: {}, False: {}}
+        for (history, group), reply in zip(rows, self.asker.ask(requests), strict=True):
             items = reply.value.questions if isinstance(reply.value, AllRestored) else []
-            found[history] |= _by_number(group, ((item.number, item.question.strip()) for item in items))
+            found[history].update(_by_number(group, ((item.number, item.question.strip()) for item in items)))
         return found
 
-    def _same(self, said: Sequence[Said], texts: Mapping[bool, Mapping[int, str]]) -> dict[bool, dict[int, bool]]:
-        """Place of a turn to whether its need is what such a question asks for; where a reader cannot tell, it is not.
+    def _same(self, said: Sequence[Said], texts: Readings[str]) -> Readings[bool]:
+        """Whether the need of each turn is what such a question asks for; where a reader cannot tell, it is not.
 
         Of one that leaves something open, whether a reader can tell what it asks for.
         """
         found: dict[bool, dict[int, bool]] = {}
-        rows, requests = list[tuple[bool, list[int]]](), list[Asked]()
+        rows: list[tuple[bool, list[int]]] = []
+        requests = []
         for history, own in texts.items():
             found[history] = {at: bool(t) for at, t in own.items() if not t or said[at].move == UNDERSPECIFIED}
-            left = [at for at in own if at not in found[history]]
-            rows += [(history, left[start : start + TOGETHER]) for start in range(0, len(left), TOGETHER)]
-        for history, group in rows:
-            pairs = [{"need": said[at].draft.need, "question": texts[history][at]} for at in group]
-            items = [{"number": number, **pair} for number, pair in enumerate(pairs, 1)]
-            request = Request(
-                self.prompts["same"].render({"items": items}), at_most(len(items), AllSame, Same), items=len(items)
-            )
-            requests.append(Asked("same" if history else "same-alone", self.reader, request))
-        for (history, group), reply in zip(rows, self._ask(requests), strict=True):
+            for group in _together([at for at in own if at not in found[history]]):
+                pairs = [{"need": said[at].draft.need, "question": own[at]} for at in group]
+                items = [{"number": number, **pair} for number, pair in enumerate(pairs, 1)]
+                messages, schema = self.prompts["same"].render({"items": items}), at_most(len(items), AllSame, Same)
+                step = "same" if history else "same-alone"
+                requests.append(Asked(step, self.reader, Request(messages, schema, items=len(items))))
+                rows.append((history, group))
+        for (history, group), reply in zip(rows, self.asker.ask(requests), strict=True):
             told = reply.value.pairs if isinstance(reply.value, AllSame) else []
-            found[history] |= _by_number(group, ((item.number, item.same) for item in told))
+            found[history].update(_by_number(group, ((item.number, item.same) for item in told)))
         return found
-
-    def _chain(self, one: Assignment) -> Asked:
-        slots = [slot for slot in one.slots if isinstance(slot, TurnSlot)]
-        items = [{"number": number, "move": slot.move} for number, slot in enumerate(slots, 1)]
-        values = {"section": one.sections[0], "items": items, "moves": _moves(slots), "role": slots[0].role}
-        messages = self.prompts["chain"].render(values | {"language": self.setup.experiment.corpus.language})
-        schema = at_most(len(items), Chain, ChainNeed)
-        return Asked("chain", one.model, Request(messages, schema, items=len(items)))
-
-    def _turns(self, own: Sequence[Draft]) -> Asked:
-        first, rest = own[0], own[1:]
-        slots = [draft.slot for draft in rest if isinstance(draft.slot, TurnSlot)]
-        items = [
-            {"need": draft.need, "answer": draft.answer, "told": {"number": str(number), "move": slot.move}}
-            for number, (draft, slot) in enumerate(zip(rest, slots, strict=True), 2)
-        ]
-        place = first.sections[0].id
-        values = self.setup.values("turns", first.model, place, slots)
-        values |= {"items": items, "opening": first, "moves": _moves(slots), "role": slots[0].role}
-        messages = self.prompts["turns"].render(values)
-        schema = at_most(len(items), TurnTexts, TurnText)
-        return Asked("turns", first.model, Request(messages, schema, items=len(items)))
-
-    def _restore(self, said: Sequence[Said], group: Sequence[int], with_history: bool) -> Asked:
-        texts = [said[at].question if with_history else str(said[at].question) for at in group]
-        items = [{"number": number, "text": text} for number, text in enumerate(texts, 1)]
-        values = {"items": items, "with_history": with_history, "language": self.setup.experiment.corpus.language}
-        schema = at_most(len(items), AllRestored, Restored)
-        step = f"{'restore' if with_history else 'alone'}-{said[group[0]].number}"
-        return Asked(step, self.reader, Request(self.prompts["restore"].render(values), schema, items=len(items)))
-
-    def _ask(self, asked: Sequence[Asked]) -> list[Reply]:
-        replies = ask(self.caller, asked, self.models)
-        self.calls.extend(zip(asked, replies, strict=True))
-        return replies
 
 
 def _moves(slots: Iterable[TurnSlot]) -> list[str]:
     return list(dict.fromkeys(slot.move for slot in slots))
+
+
+def _together(places: Sequence[int]) -> list[Sequence[int]]:
+    return [places[start : start + TOGETHER] for start in range(0, len(places), TOGETHER)]
 
 
 def _said(talk: Sequence[Draft], own: Sequence[Draft], reply: Reply) -> list[Said]:
@@ -373,17 +338,6 @@ def _said(talk: Sequence[Draft], own: Sequence[Draft], reply: Reply) -> list[Sai
         question = Turn(role="user", text=clean(text), by="model")
         history = (*history, question, Turn(role="assistant", text=draft.answer, by="reference"))
     return [found.get(id(draft)) or Said(draft).fails(draft.fault or NO_BEGINNING) for draft in talk]
-
-
-def _apart(said: Sequence[Said], numbers: Sequence[int]) -> list[list[int]]:
-    """Turns to read in one request: of as many conversations, all at the same place of theirs.
-
-    What is said at one place tells what was asked at the place before, so places are never in one request, nor, since
-    each has a label of its own, in one request file.
-    """
-    ordered = sorted(numbers, key=lambda at: said[at].number)
-    places = [list(own) for _, own in groupby(ordered, key=lambda at: said[at].number)]
-    return [own[start : start + TOGETHER] for own in places for start in range(0, len(own), TOGETHER)]
 
 
 def _by_number(group: Sequence[int], items: Iterable[tuple[int, T]]) -> dict[int, T]:

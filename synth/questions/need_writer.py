@@ -1,39 +1,40 @@
 """Questions from the need behind a text, in three steps: the need and a question, the blind question, the evidence.
 
-Before them stands the request for roles, where they are written from the corpus.
+Before them stands the request for roles, where they are written from the corpus. Which sections are linked is said here
+too, as some questions need two or three of them.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cached_property
 from itertools import groupby
-from typing import Literal, Protocol, TypeVar
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from ragassay.calls.caller import Caller
 from ragassay.evidence import find_quote
 from ragassay.models.requests import Reply, Request
 from ragassay.records import Section
 
-from .reject import asks, clean, fault_of
-from .sample import Sections
+from .reject import FUNCTION_WORDS, asks, clean, fault_of
 from .slots import (
     LINKED,
     LOOSE,
     UNANSWERABLE,
     Asked,
+    Asker,
     Assignment,
-    Calls,
     Delivered,
     Draft,
     Setup,
-    Slot,
+    Told,
     Written,
-    ask,
     ask_roles,
     assign,
     at_most,
@@ -41,27 +42,18 @@ from .slots import (
 )
 
 
-class Need(BaseModel):
+class Need(Told):
     """A need, and behind it the question of somebody who has it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     number: int = Field(description="The number of the list that this is for.")
     need: str = Field(description="What somebody was trying to find out or to get done, in one general sentence.")
     question: str = Field(description="What that person asks, who has not seen the text.")
 
 
-class Needs(BaseModel):
+class Needs(Told):
     """The needs that a text serves."""
 
-    model_config = ConfigDict(extra="forbid")
-
     needs: list[Need]
-
-
-def needs_schema(n: int) -> type[Needs]:
-    """The schema of a reply with up to `n` needs."""
-    return at_most(n, Needs, Need)
 
 
 def request_needs(setup: Setup, assignment: Assignment) -> Asked:
@@ -72,93 +64,96 @@ def request_needs(setup: Setup, assignment: Assignment) -> Asked:
     items = [{"number": n, "kind": slot.kind, "role": slot.role} for n, slot in enumerate(assignment.slots, 1)]
     values = setup.values(step, assignment.model, place, assignment.slots)
     messages = setup.prompts[step].render(values | texts | {"items": items})
-    return Asked(f"{step}s" if step == "need" else step, assignment.model, Request(messages, needs_schema(len(items))))
+    schema = at_most(len(items), Needs, Need)
+    return Asked("needs" if step == "need" else step, assignment.model, Request(messages, schema))
 
 
-def read_needs(assignment: Assignment, reply: Reply, beyond: int) -> Iterator[Draft]:
-    """A draft for each item of a reply, in its order."""
-    items = reply.value.needs if isinstance(reply.value, Needs) else []
-    for position, slot, item, fault in numbered(assignment, items, beyond):
-        need, question = item.need.strip(), item.question.strip()
-        fault = fault or (None if need else "no need")
-        yield Draft(assignment.model, assignment.sections, position, slot, need, question, fault=fault)
+def assignments_of(setup: Setup, sections: Sequence[Section], corpus: Sections) -> list[Assignment]:
+    """What the first step asks for; the steps after it ask about as much."""
+    settings = setup.experiment.questions
+    links = {section.id: corpus.linked(section) for section in sections} if settings.kinds.get(LINKED) else {}
+    return assign(settings, sections, links, setup.roles)
 
 
-class _Numbered(Protocol):
-    number: int
+def ask_needs(setup: Setup, assignments: Sequence[Assignment], asker: Asker) -> tuple[list[Draft], list[Delivered]]:
+    """The first step: a draft for each need that came, and what each reply delivered."""
+    replies = asker.ask([request_needs(setup, one) for one in assignments])
+    return read_needs(assignments, replies, beyond=setup.experiment.questions.per_section)
 
 
-N = TypeVar("N", bound=_Numbered)
+def read_needs(
+    assignments: Sequence[Assignment], replies: Sequence[Reply], beyond: int, wanted: Sequence[str] = ("need",)
+) -> tuple[list[Draft], list[Delivered]]:
+    """A draft for each of a reply's `needs`, in their order, and what each reply delivered.
 
-
-def numbered(
-    assignment: Assignment, items: Sequence[N], beyond: int
-) -> Iterator[tuple[int, Slot | None, N, str | None]]:
-    """(position, slot, item, what is wrong with its number) of each item of a reply, in its order.
-
-    The first item with a number takes its slot; what no slot asked for has a position from `beyond`.
+    The first need with a number takes its slot; what no slot asked for has a position from `beyond`. wanted: the fields
+    that must not be blank.
     """
-    seen = Counter[int]()
-    for place, item in enumerate(items):
-        seen[item.number] += 1
-        fault = slot = None
-        if not 1 <= item.number <= len(assignment.slots):
-            asked = f"asked for questions 1 to {len(assignment.slots)}, the writer numbered it {item.number}"
-            fault = f"{asked}; where that is frequent, take another writer"
-        elif seen[item.number] > 1:
-            fault = f"the writer gave number {item.number} twice in one reply; the first counts"
-        else:
-            slot = assignment.slots[item.number - 1]
-        yield slot.position if slot else beyond + place, slot, item, fault
+    drafts: list[Draft] = []
+    delivered: list[Delivered] = []
+    for one, reply in zip(assignments, replies, strict=True):
+        items = getattr(reply.value, "needs", None)
+        n = None if items is None else len(items)
+        delivered.append(Delivered(one.model, one.sections[0].doc, len(one.slots), n))
+        taken: set[int] = set()
+        for place, item in enumerate(items or ()):
+            fault = slot = None
+            if not 1 <= item.number <= len(one.slots):
+                fault = (
+                    f"asked for questions 1 to {len(one.slots)}, the writer numbered it {item.number}; "
+                    "where that is frequent, take another writer"
+                )
+            elif item.number in taken:
+                fault = f"the writer gave number {item.number} twice in one reply; the first counts"
+            else:
+                slot = one.slots[item.number - 1]
+            taken.add(item.number)
+            need, question, answer = (getattr(item, name, "").strip() for name in ("need", "question", "answer"))
+            fault = fault or next((f"no {name}" for name in wanted if not getattr(item, name).strip()), None)
+            position = slot.position if slot else beyond + place
+            drafts.append(Draft(one.model, one.sections, position, slot, need, question, fault, answer=answer))
+    return drafts, delivered
 
 
-class NeedQuestion(BaseModel):
+class NeedQuestion(Told):
     """What somebody with the need of that number asks."""
-
-    model_config = ConfigDict(extra="forbid")
 
     number: int = Field(description="The number of the need.")
     question: str = Field(description="What a person with that need asks.")
 
 
-class NeedQuestions(BaseModel):
+class NeedQuestions(Told):
     """A question for each need."""
-
-    model_config = ConfigDict(extra="forbid")
 
     questions: list[NeedQuestion]
 
 
-def blind_schema(n: int) -> type[NeedQuestions]:
-    """The schema of a reply to `n` needs."""
-    return at_most(n, NeedQuestions, NeedQuestion)
-
-
-def request_blind(setup: Setup, drafts: Sequence[Draft]) -> Asked:
-    """The request for drafts of one model and place: their needs, kinds and roles, and nothing of the text."""
-    model, place = drafts[0].model, " ".join(section.id for section in drafts[0].sections)
-    slots = [draft.slot for draft in drafts if draft.slot]
-    items = [
-        {
-            "need": draft.need,
-            "told": {"number": str(number), "kind": slot.kind} | ({"role": slot.role} if slot.role else {}),
-        }
-        for number, (draft, slot) in enumerate(zip(drafts, slots, strict=True), 1)
-    ]
-    values = setup.values("blind", model, place, slots)
-    messages = setup.prompts["blind"].render(values | {"items": items})
-    return Asked("blind", model, Request(messages, blind_schema(len(items))))
-
-
-def read_blind(drafts: Sequence[Draft], reply: Reply) -> list[Draft]:
-    """The drafts with the questions of the reply, the first of each number; none is kept from the first step."""
-    items = reply.value.questions if isinstance(reply.value, NeedQuestions) else []
-    found = {item.number: item.question.strip() for item in reversed(items)}
-    without = f"no question from the need alone: {reply.error}" if reply.error else "no question from the need alone"
-    return [
-        replace(draft, question=found.get(number, ""), fault=None if found.get(number) else without)
-        for number, draft in enumerate(drafts, 1)
-    ]
+def ask_blind(setup: Setup, drafts: Sequence[Draft], asker: Asker) -> list[Draft]:
+    """The second step: drafts of blind slots get the question of a writer who is told the need alone, and the kind and
+    role; the first step's question is kept by none of them.
+    """
+    numbers = [n for n, draft in enumerate(drafts) if draft.fault is None and draft.slot and draft.slot.blind]
+    groups = [list(group) for _, group in groupby(numbers, key=lambda n: (drafts[n].model, drafts[n].sections))]
+    asked = []
+    for group in groups:
+        first, slots = drafts[group[0]], [slot for n in group if (slot := drafts[n].slot)]
+        items = []
+        for number, (n, slot) in enumerate(zip(group, slots, strict=True), 1):
+            told = {"number": str(number), "kind": slot.kind} | ({"role": slot.role} if slot.role else {})
+            items.append({"need": drafts[n].need, "told": told})
+        values = setup.values("blind", first.model, " ".join(section.id for section in first.sections), slots)
+        messages = setup.prompts["blind"].render(values | {"items": items})
+        schema = at_most(len(items), NeedQuestions, NeedQuestion)
+        asked.append(Asked("blind", first.model, Request(messages, schema)))
+    found = list(drafts)
+    for group, reply in zip(groups, asker.ask(asked), strict=True):
+        written = reply.value.questions if isinstance(reply.value, NeedQuestions) else []
+        questions = {item.number: item.question.strip() for item in reversed(written)}
+        without = "no question from the need alone" + (f": {reply.error}" if reply.error else "")
+        for number, n in enumerate(group, 1):
+            question = questions.get(number, "")
+            found[n] = replace(drafts[n], question=question, fault=None if question else without)
+    return found
 
 
 _MARK = re.compile(r"[?？؟](?![\s?？؟]*[?？؟\"'’”»)\]])")
@@ -221,10 +216,8 @@ UNCHECKED = "its evidence was not given"
 """How the reasons begin for which a question is rejected in this step."""
 
 
-class QuestionEvidence(BaseModel):
+class QuestionEvidence(Told):
     """What answers the question of that number."""
-
-    model_config = ConfigDict(extra="forbid")
 
     number: int = Field(description="The number of the question.")
     quotes: list[str] = Field(description="The words of the text that answer it, copied character for character.")
@@ -237,21 +230,10 @@ class AnsweredEvidence(QuestionEvidence):
     answer: str = Field(description="The full answer, from the text alone, in at most 80 words.")
 
 
-class Evidence(BaseModel):
+class Evidence(Told):
     """The evidence for each question."""
 
-    model_config = ConfigDict(extra="forbid")
-
     evidence: list[QuestionEvidence]
-
-
-@dataclass(frozen=True)
-class Check:
-    """Questions held against one section, or against linked ones. drafts: numbers of drafts, in order, from 0."""
-
-    model: str
-    sections: tuple[Section, ...]
-    drafts: tuple[int, ...]
 
 
 def evidence_schema(n: int, golden_answers: bool = False) -> type[Evidence]:
@@ -259,62 +241,55 @@ def evidence_schema(n: int, golden_answers: bool = False) -> type[Evidence]:
     return at_most(n, Evidence, AnsweredEvidence if golden_answers else QuestionEvidence)
 
 
-def checks(drafts: Sequence[Draft], near: Mapping[int, tuple[Section, ...]]) -> list[Check]:
-    """What is to be checked: each draft without a fault against its sections, and against those `near` it as well."""
-    groups: dict[tuple[str, tuple[str, ...]], tuple[tuple[Section, ...], list[int]]] = {}
-    for index, draft in enumerate(drafts):
-        texts = [draft.sections, *((section,) for section in near.get(index, ()))] if draft.fault is None else []
-        for sections in texts:
-            key = (draft.model, tuple(section.id for section in sections))
-            groups.setdefault(key, (sections, []))[1].append(index)
-    return [Check(model, sections, tuple(numbers)) for (model, _), (sections, numbers) in groups.items()]
+def ask_evidence(
+    setup: Setup, drafts: Sequence[Draft], near: Mapping[int, Sequence[Section]], asker: Asker
+) -> list[Draft]:
+    """The last step: drafts without a fault get their evidence from their sections, or the fault that there is none.
 
-
-def request_evidence(setup: Setup, check: Check, drafts: Sequence[Draft]) -> Asked:
-    """The request that a check is; which kind a question is of is not told."""
-    golden = setup.experiment.questions.golden_answers
-    items = [{"number": number, "question": drafts[at].question} for number, at in enumerate(check.drafts, 1)]
-    values = {"sections": check.sections, "items": items, "golden_answers": golden}
-    messages = setup.prompts["evidence"].render(values | {"language": setup.experiment.corpus.language})
-    return Asked("evidence", check.model, Request(messages, evidence_schema(len(items), golden)))
-
-
-def read_evidence(drafts: Sequence[Draft], given: Sequence[Check], replies: Sequence[Reply]) -> list[Draft]:
-    """The drafts with their evidence, or with the fault that they have none."""
+    near: number of a draft to further sections to ask, one by one. Which kind a question is of is not told.
+    """
+    groups: defaultdict[tuple[str, tuple[Section, ...]], list[int]] = defaultdict(list)
+    for at, draft in enumerate(drafts):
+        if draft.fault is None:
+            for sections in (draft.sections, *((section,) for section in near.get(at, ()))):
+                groups[draft.model, sections].append(at)
+    corpus, golden = setup.experiment.corpus, setup.experiment.questions.golden_answers
+    asked = []
+    for (model, sections), own in groups.items():
+        items = [{"number": number, "question": drafts[at].question} for number, at in enumerate(own, 1)]
+        values = {"sections": sections, "items": items, "golden_answers": golden, "language": corpus.language}
+        request = Request(setup.prompts["evidence"].render(values), evidence_schema(len(items), golden))
+        asked.append(Asked("evidence", model, request))
     found = list(drafts)
-    for check, reply in zip(given, replies, strict=True):
-        items = reply.value.evidence if isinstance(reply.value, Evidence) else []
-        by_number = {item.number: item for item in reversed(items)}
-        for number, at in enumerate(check.drafts, 1):
+    for ((_, sections), own), reply in zip(groups.items(), asker.ask(asked), strict=True):
+        told = reply.value.evidence if isinstance(reply.value, Evidence) else []
+        by_number = {item.number: item for item in reversed(told)}
+        for number, at in enumerate(own, 1):
             if found[at].fault is None:
-                found[at] = _with(found[at], check, by_number.get(number), reply.error)
+                found[at] = _with(found[at], sections, by_number.get(number), reply.error)
     return found
 
 
-def _with(draft: Draft, check: Check, item: QuestionEvidence | None, error: str | None) -> Draft:
+def _with(draft: Draft, sections: Sequence[Section], item: QuestionEvidence | None, error: str | None) -> Draft:
     if item is None:
         return replace(draft, fault=f"{UNCHECKED}: {error}" if error else UNCHECKED)
     if draft.kind == UNANSWERABLE:
-        answered = f"{ANSWERED}: by section {check.sections[0].id}"
+        answered = f"{ANSWERED}: by section {sections[0].id}"
         return replace(draft, holds="not", fault=None if item.holds == "not" else answered)
     if item.holds == "not":
         return replace(draft, holds="not", fault=NOT_ANSWERED)
-    spans = [span for quote in item.quotes if (span := _found_again(quote, check.sections))]
-    evidence = tuple({"doc": section.doc, "start": start, "end": end} for section, start, end in spans)
-    evidence = tuple(span for number, span in enumerate(evidence) if span not in evidence[:number])
+    spans: dict[tuple[str, int, int], str] = {}
+    for quote in item.quotes:
+        places = ((section, at) for section in sections if (at := find_quote(quote, section.text)))
+        if first := next(places, None):
+            section, (start, end) = first
+            spans[section.doc, section.start + start, section.start + end] = section.id
+    evidence = tuple({"doc": doc, "start": start, "end": end} for doc, start, end in spans)
     fault = None if spans else NO_QUOTE
-    if draft.kind == LINKED and len({section.id for section, _, _ in spans}) == 1:
+    if draft.kind == LINKED and len(set(spans.values())) == 1:
         fault = ONE_TEXT
-    answer = item.answer.strip() if isinstance(item, AnsweredEvidence) else ""
+    answer = getattr(item, "answer", "").strip()
     return replace(draft, holds=item.holds, evidence=evidence, answer=answer, fault=fault)
-
-
-def _found_again(quote: str, sections: Sequence[Section]) -> tuple[Section, int, int] | None:
-    """Where a quote stands in the document's text, in the first of the sections that has it."""
-    for section in sections:
-        if at := find_quote(quote, section.text):
-            return section, section.start + at[0], section.start + at[1]
-    return None
 
 
 NEAR = 3
@@ -334,102 +309,28 @@ def write_from_needs(
     of sections; what each is asked is the same however the sections are divided, and one part is asked after the other,
     when it is wanted.
     """
-    corpus = Sections(all_sections)
-    calls: list[tuple[Asked, Reply]] = []
-    setup, roles = ask_roles(setup, all_sections, caller, calls)
+    corpus, models = Sections(all_sections), list(setup.experiment.questions.quota)
+    asker = Asker(caller, models)
+    setup, roles = ask_roles(setup, all_sections, asker)
     assignments = assignments_of(setup, sections, corpus)
     notices = told_of(roles)
     if setup.experiment.questions.kinds.get(LINKED) and not any(one.linked for one in assignments):
         went = "their share went to the other kinds"
         notices.append(f"no {LINKED} question was asked for, {went}: no two sections are linked")
-    for part in parts:
-        mine = [one for one in assignments if one.sections[0].id in part]
-        written = _written(setup, mine, corpus, caller, calls)
-        yield replace(written, notices=[*notices, *written.notices], roles=roles)
-        calls, notices = [], []
-
-
-def _written(
-    setup: Setup, assignments: Sequence[Assignment], corpus: Sections, caller: Caller, calls: list[tuple[Asked, Reply]]
-) -> Written:
-    """What comes of some of the assignments; calls: those made before."""
-    drafts, delivered = ask_needs(setup, assignments, caller, calls)
-    drafts = ask_blind(setup, drafts, caller, calls)
     statements = any(not asks(expert.text) for expert in setup.experts)  # then those written may be told so as well
-    drafts = [faulted(draft, statements=statements) for draft in drafts]
-    if setup.experiment.questions.evidence == "section":
-        drafts = _ask_own_section(setup, drafts, corpus, caller, calls)
-    models = setup.experiment.questions.quota
-    return Written(
-        [draft.candidate(statements=statements) for draft in drafts],
-        delivered,
-        [Calls.of(model, [reply for asked, reply in calls if asked.model == model]) for model in models],
-        _without_evidence(drafts),
-    )
-
-
-def _ask_own_section(
-    setup: Setup, drafts: Sequence[Draft], corpus: Sections, caller: Caller, calls: list[tuple[Asked, Reply]]
-) -> list[Draft]:
-    """The drafts with evidence from their sections; an unanswerable one is held against the sections near it, too."""
-    near = {  # where the answer to an unanswerable question would be, if it were anywhere
-        number: corpus.nearest(draft.question, NEAR, without=draft.sections[0])
-        for number, draft in enumerate(drafts)
-        if draft.kind == UNANSWERABLE and draft.fault is None
-    }
-    return ask_evidence(setup, drafts, near, caller, calls)
-
-
-def assignments_of(setup: Setup, sections: Sequence[Section], corpus: Sections) -> list[Assignment]:
-    """What the first step asks for; the steps after it ask about as much."""
-    settings = setup.experiment.questions
-    links = {section.id: corpus.linked(section) for section in sections} if settings.kinds.get(LINKED) else {}
-    return assign(settings, sections, links, setup.roles)
-
-
-def ask_needs(
-    setup: Setup, assignments: Sequence[Assignment], caller: Caller, calls: list[tuple[Asked, Reply]]
-) -> tuple[list[Draft], list[Delivered]]:
-    """The first step: a draft for each need that came, and what each reply delivered. `calls` gets what was asked."""
-    asked = [request_needs(setup, assignment) for assignment in assignments]
-    replies = ask(caller, asked, list(setup.experiment.questions.quota))
-    calls += zip(asked, replies, strict=True)
-    drafts: list[Draft] = []
-    delivered: list[Delivered] = []
-    for assignment, reply in zip(assignments, replies, strict=True):
-        drafts += read_needs(assignment, reply, beyond=setup.experiment.questions.per_section)
-        written = len(reply.value.needs) if isinstance(reply.value, Needs) else None
-        delivered.append(Delivered(assignment.model, assignment.sections[0].doc, len(assignment.slots), written))
-    return drafts, delivered
-
-
-def ask_blind(setup: Setup, drafts: Sequence[Draft], caller: Caller, calls: list[tuple[Asked, Reply]]) -> list[Draft]:
-    """The second step: drafts of blind slots get the question of a writer who is told the need alone."""
-    numbers = [n for n, draft in enumerate(drafts) if draft.fault is None and draft.slot and draft.slot.blind]
-    groups = [list(group) for _, group in groupby(numbers, key=lambda n: (drafts[n].model, drafts[n].sections))]
-    asked = [request_blind(setup, [drafts[n] for n in group]) for group in groups]
-    replies = ask(caller, asked, list(setup.experiment.questions.quota))
-    calls += zip(asked, replies, strict=True)
-    found = list(drafts)
-    for group, reply in zip(groups, replies, strict=True):
-        for n, draft in zip(group, read_blind([drafts[n] for n in group], reply), strict=True):
-            found[n] = draft
-    return found
-
-
-def ask_evidence(
-    setup: Setup,
-    drafts: Sequence[Draft],
-    near: dict[int, tuple[Section, ...]],
-    caller: Caller,
-    calls: list[tuple[Asked, Reply]],
-) -> list[Draft]:
-    """The last step: drafts without a fault get their evidence. near: number of a draft to further sections to ask."""
-    given = checks(drafts, near)
-    asked = [request_evidence(setup, check, drafts) for check in given]
-    replies = ask(caller, asked, list(setup.experiment.questions.quota))
-    calls += zip(asked, replies, strict=True)
-    return read_evidence(drafts, given, replies)
+    for part in parts:
+        drafts, delivered = ask_needs(setup, [one for one in assignments if one.sections[0].id in part], asker)
+        drafts = [faulted(draft, statements=statements) for draft in ask_blind(setup, drafts, asker)]
+        if setup.experiment.questions.evidence == "section":
+            near = {  # where the answer to an unanswerable question would be, if it were anywhere
+                number: corpus.nearest(draft.question, NEAR, without=draft.sections[0])
+                for number, draft in enumerate(drafts)
+                if draft.kind == UNANSWERABLE and draft.fault is None
+            }
+            drafts = ask_evidence(setup, drafts, near, asker)
+        candidates = [draft.candidate(statements=statements) for draft in drafts]
+        yield Written(candidates, delivered, asker.calls(), [*notices, *_without_evidence(drafts)], roles)
+        asker, notices = Asker(caller, models), []
 
 
 def faulted(draft: Draft, *, statements: bool) -> Draft:
@@ -449,3 +350,102 @@ def _without_evidence(drafts: Sequence[Draft]) -> list[str]:
     n = sum(counts[reason] for reason in reasons)
     told = ", ".join(f"{counts[reason]}: {reason}" for reason in reasons if counts[reason])
     return [f"{n} of {len(drafts)} questions were rejected for their evidence ({told})"] if n else []
+
+
+SHARED = 2
+"""Rare terms that two sections share at least."""
+RARE = 0.1
+"""A term is rare in at most this share of the sections, or in three of them, and never where all have it."""
+SAME = 0.9
+"""From this cosine on two sections say the same, and no question needs both."""
+K1, B = 1.5, 0.75
+
+_TERM = re.compile(r"[^\W\d]\w{2,}(?:[-.]\w+)*")
+
+
+def terms(text: str) -> list[str]:
+    """The words and names of a text, in lower case; numbers and words of one or two letters are left out."""
+    return [term.casefold() for term in _TERM.findall(text)]
+
+
+class Sections:
+    """All sections of a corpus, to be asked which go together.
+
+    Two sections are linked where they share terms that few others have, names of things above all; of several the
+    nearest by the cosine of tf-idf vectors (Salton and Buckley 1988, "Term-weighting approaches in automatic text
+    retrieval") is taken. Sections of other documents are linked just as those of the same one.
+    """
+
+    def __init__(self, sections: Sequence[Section]) -> None:
+        self.sections = sections
+        self._counts = [Counter(terms(section.text)) for section in sections]
+        self._holders: defaultdict[str, list[int]] = defaultdict(list)
+        self._lengths = [counts.total() for counts in self._counts]
+        for index, counts in enumerate(self._counts):
+            for term in counts:
+                self._holders[term].append(index)
+        self._most = min(max(3, RARE * len(sections)), len(sections) - 1)
+        self._vectors: dict[int, dict[str, float]] = {}
+
+    def linked(self, section: Section) -> tuple[Section, ...]:
+        """One or two sections that go with `section`, the nearest first; the second is linked to both. Else none."""
+        index = self._indexes[section.id]
+        first = self._nearest(index, self._sharing(index))
+        if first is None:
+            return ()
+        both = self._sharing(index) & self._sharing(first)
+        second = self._nearest(index, {one for one in both if self._cosine(one, first) < SAME})
+        return tuple(self.sections[one] for one in (first, second) if one is not None)
+
+    def nearest(self, text: str, n: int, without: Section) -> tuple[Section, ...]:
+        """The first `n` sections for a text by BM25 that share a term with it; `without` is left out.
+
+        The scores are those of rank-bm25's BM25Okapi to the last bit, as recorded requests have these sections.
+        """
+        scores: defaultdict[int, float] = defaultdict(float)
+        mean = sum(self._lengths) / len(self._lengths)
+        for term in terms(text):
+            for index in self._holders.get(term, ()):
+                count, length = self._counts[index][term], self._lengths[index]
+                scores[index] += self._idf[term] * (count * (K1 + 1) / (count + K1 * (1 - B + B * length / mean)))
+        best = sorted(scores, key=lambda index: (-scores[index], index))
+        return tuple(self.sections[index] for index in best if self.sections[index] != without)[:n]
+
+    @cached_property
+    def _indexes(self) -> Mapping[str, int]:
+        return {section.id: index for index, section in enumerate(self.sections)}
+
+    @cached_property
+    def _idf(self) -> Mapping[str, float]:
+        """ln((N - n_t + 0.5) / (n_t + 0.5)); a quarter of its mean over the terms where that is below 0."""
+        n = len(self.sections)
+        idf = {term: math.log(n - len(by) + 0.5) - math.log(len(by) + 0.5) for term, by in self._holders.items()}
+        floor = 0.25 * (sum(idf.values()) / len(idf))
+        return {term: floor if value < 0 else value for term, value in idf.items()}
+
+    def _vector(self, index: int) -> dict[str, float]:
+        """Log tf times idf, of length 1."""
+        if index not in self._vectors:
+            n = len(self.sections)
+            weights = {
+                term: (1 + math.log(count)) * math.log(1 + n / len(self._holders[term]))
+                for term, count in self._counts[index].items()
+            }
+            length = math.sqrt(sum(weight * weight for weight in weights.values())) or 1.0
+            self._vectors[index] = {term: weight / length for term, weight in weights.items()}
+        return self._vectors[index]
+
+    def _cosine(self, one: int, other: int) -> float:
+        a, b = self._vector(one), self._vector(other)
+        return sum(weight * b[term] for term, weight in a.items() if term in b)
+
+    def _sharing(self, index: int) -> set[int]:
+        """The sections that share enough rare terms with this one, itself left out."""
+        content = self._counts[index].keys() - FUNCTION_WORDS
+        rare = (term for term in content if 1 < len(self._holders[term]) <= self._most)
+        shared = Counter(other for term in rare for other in self._holders[term] if other != index)
+        return {other for other, count in shared.items() if count >= SHARED}
+
+    def _nearest(self, index: int, others: set[int]) -> int | None:
+        near = [(-self._cosine(index, other), other) for other in others]
+        return min(((cosine, other) for cosine, other in near if -cosine < SAME), default=(0.0, None))[1]

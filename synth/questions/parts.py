@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -17,8 +18,7 @@ from ragassay.text import listed
 from .choose import Choice
 from .quotas import divided
 from .reject import Sifted
-from .sample import sample_sections
-from .slots import Calls, Written, ledger, shares
+from .slots import Calls, Written, sample_sections, shares
 
 REPEATED = "the very text of a question of an earlier look"
 """Why a question of a later part is rejected."""
@@ -41,9 +41,32 @@ class Made:
 
     @property
     def rows(self) -> list[LedgerRow]:
-        """The ledger, in which what was taken in counts as kept and sampled."""
-        kept, sampled = [*self.sifted.kept, *self.taken], [*self.sampled, *self.taken]
-        return ledger(self.written.delivered, kept, self.sifted.rejected, sampled)
+        """The ledger: a row for each model and each document that it was asked about, in the order of the replies.
+
+        What was taken in counts as kept and sampled.
+        """
+        ours = ([*self.sifted.kept, *self.taken], self.sifted.rejected, [*self.sampled, *self.taken])
+        places = ([(one.metadata["model"], one.metadata["doc"]) for one in some] for some in ours)
+        n_kept, n_rejected, n_sampled = map(Counter, places)
+        rows = []
+        for place in dict.fromkeys(one[:2] for one in self.written.delivered):
+            replies = [one for one in self.written.delivered if one[:2] == place]
+            got = [(one.asked, one.written) for one in replies if one.written is not None]
+            rows.append(
+                LedgerRow(
+                    model=place[0],
+                    doc=place[1],
+                    asked=sum(one.asked for one in replies),
+                    written=sum(written for _, written in got),
+                    failed=sum(one.asked for one in replies if one.written is None),
+                    unwritten=sum(max(asked - written, 0) for asked, written in got),
+                    extra=sum(max(written - asked, 0) for asked, written in got),
+                    kept=n_kept[place],
+                    rejected=n_rejected[place],
+                    sampled=n_sampled[place],
+                )
+            )
+        return rows
 
 
 def together(parts: Sequence[Made]) -> Made:

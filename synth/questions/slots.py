@@ -1,4 +1,4 @@
-"""What is asked of the models that write from the need: a slot for each question, with its kind, role and writer."""
+"""What is asked of the models that write: about which sections, and of each question its kind, role and writer."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import functools
 import random
 import re
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import islice, pairwise, product
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
@@ -21,13 +22,12 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import digest_bytes
 from ragassay.models.requests import Batch, Reply, Request
 from ragassay.prompts import Prompt, count_tokens, fence
-from ragassay.records import LedgerRow, Query, Rejected, Section, WrittenRole
+from ragassay.records import Section, WrittenRole
 from ragassay.text import one_line, plain, same_words
 
 from . import PROMPTS, ROLES_PROMPT, STEPS
 from .own import ExpertQuestion
 from .reject import Candidate, writable
-from .sample import sample_sections
 
 
 class Delivered(NamedTuple):
@@ -46,11 +46,6 @@ class Calls(NamedTuple):
     n: int
     errors: tuple[str, ...]
 
-    @classmethod
-    def of(cls, model: str, replies: Sequence[Reply]) -> Calls:
-        """Those that these replies came of."""
-        return cls(model, len(replies), tuple(reply.error for reply in replies if reply.error is not None))
-
 
 @dataclass(frozen=True)
 class Written:
@@ -66,34 +61,30 @@ class Written:
     roles: Sequence[WrittenRole] = ()
 
 
-def ledger(
-    delivered: Sequence[Delivered], kept: Sequence[Query], rejected: Sequence[Rejected], sampled: Sequence[Query]
-) -> list[LedgerRow]:
-    """A row for each model and each document that it was asked about, in the order of what was delivered."""
-    n_kept, n_rejected, n_sampled = _tally(kept), _tally(rejected), _tally(sampled)
-    rows = []
-    for place in dict.fromkeys(one[:2] for one in delivered):
-        replies = [one for one in delivered if one[:2] == place]
-        got = [(one.asked, one.written) for one in replies if one.written is not None]
-        rows.append(
-            LedgerRow(
-                model=place[0],
-                doc=place[1],
-                asked=sum(one.asked for one in replies),
-                written=sum(written for _, written in got),
-                failed=sum(one.asked for one in replies if one.written is None),
-                unwritten=sum(max(asked - written, 0) for asked, written in got),
-                extra=sum(max(written - asked, 0) for asked, written in got),
-                kept=n_kept[place],
-                rejected=n_rejected[place],
-                sampled=n_sampled[place],
-            )
-        )
-    return rows
+def sample_sections(sections: Sequence[Section], n: int, seed: int) -> list[Section]:
+    """At most `n` sections, in the order given: every document's share is in proportion to its length.
 
-
-def _tally(records: Sequence[Query] | Sequence[Rejected]) -> Counter[tuple[str, str]]:
-    return Counter((record.metadata["model"], record.metadata["doc"]) for record in records)
+    Each document has one before any has two (Sainte-Laguë's highest averages of length); where there are more
+    documents than `n`, `n` of them are drawn. Within a document one section is drawn from each of as many equal
+    stretches as it has to give.
+    """
+    by_doc: defaultdict[str, list[Section]] = defaultdict(list)
+    for section in sections:
+        by_doc[section.doc].append(section)
+    docs = sorted(by_doc)
+    if n < len(docs):
+        docs = sorted(random.Random(f"{seed}:documents").sample(docs, n))
+    shares = dict.fromkeys(docs, 1)
+    length = {doc: sum(len(section.text) for section in by_doc[doc]) for doc in docs}
+    for _ in range(min(n, len(sections)) - len(docs)):
+        open_docs = [doc for doc in docs if shares[doc] < len(by_doc[doc])]
+        shares[max(open_docs, key=lambda doc: (length[doc] / (2 * shares[doc] + 1), doc))] += 1
+    chosen: set[str] = set()
+    for doc, share in shares.items():
+        own, rng = by_doc[doc], random.Random(f"{seed}:{doc}")
+        edges = [index * len(own) // share for index in range(share + 1)]
+        chosen.update(own[rng.randrange(start, stop)].id for start, stop in pairwise(edges))
+    return [section for section in sections if section.id in chosen]
 
 
 LINKED = "multi-hop"
@@ -146,7 +137,35 @@ def assign(
     nearest slot. Where too few sections have `links`, what is left of the linked kind's share goes to the others;
     raises InputError where there is no other.
     """
-    return [one for model in settings.quota for one in _of_model(settings, model, sections, links, roles)]
+    found = []
+    n = len(sections) * settings.per_section
+    for model in settings.quota:
+        rng = random.Random(f"{settings.seed}:slots:{model}")
+        linked = [bool(links.get(section.id)) for section in sections for _ in range(settings.per_section)]
+        kinds = _kinds(settings.kinds, linked, rng)
+        blind = dealt([True, False], [settings.blind, 1 - settings.blind], n, rng)
+        cast = dealt(roles, [1.0] * len(roles), n, rng) if roles else [""] * n
+        drawn = zip(kinds, cast, blind, strict=True)
+        for section in sections:
+            own = [Slot(at, *slot) for at, slot in enumerate(islice(drawn, settings.per_section))]
+            plain = tuple(slot for slot in own if slot.kind != LINKED)
+            hops = tuple(slot for slot in own if slot.kind == LINKED)
+            found += [Assignment(model, (section,), plain)] if plain else []
+            found += [Assignment(model, (section, *links[section.id]), hops)] if hops else []
+    return found
+
+
+def _kinds(wanted: Mapping[str, float], linked: Sequence[bool], rng: random.Random) -> list[str]:
+    """A kind for each place: the linked kind where a section has links, the others anywhere."""
+    others = {kind: share for kind, share in wanted.items() if kind != LINKED and share > 0}
+    n_linked = shares([wanted.get(LINKED, 0.0), sum(others.values())], len(linked))[0]
+    able = [place for place, has_links in enumerate(linked) if has_links]
+    if not others and len(able) < len(linked):
+        problem = f"questions.kinds has {LINKED} alone, and not every section has another one that it is linked with"
+        raise InputError(problem, remedy="add documents, or give shares to other kinds")
+    hops = set(rng.sample(able, min(n_linked, len(able))))
+    rest = dealt(list(others), list(others.values()), len(linked) - len(hops), rng) if others else []
+    return [LINKED if place in hops else rest.pop() for place in range(len(linked))]
 
 
 def shares(weights: Sequence[float], n: int) -> list[int]:
@@ -156,41 +175,6 @@ def shares(weights: Sequence[float], n: int) -> list[int]:
     for index in sorted(range(len(weights)), key=lambda index: (whole[index] - exact[index], index))[: n - sum(whole)]:
         whole[index] += 1
     return whole
-
-
-def _of_model(
-    settings: QuestionsSettings, model: str, sections: Sequence[Section], links: Links, roles: Sequence[str]
-) -> list[Assignment]:
-    rng = random.Random(f"{settings.seed}:slots:{model}")
-    places = [(section.id, position) for section in sections for position in range(settings.per_section)]
-    kinds = _kinds(settings.kinds, places, links, rng)
-    blind = dealt([True, False], [settings.blind, 1 - settings.blind], len(places), rng)
-    cast = dealt(roles, [1.0] * len(roles), len(places), rng) if roles else [""] * len(places)
-    drawn = zip(places, kinds, cast, blind, strict=True)
-    slots = {place: Slot(place[1], kind, role, is_blind) for place, kind, role, is_blind in drawn}
-    found = []
-    for section in sections:
-        own = [slots[section.id, position] for position in range(settings.per_section)]
-        plain = tuple(slot for slot in own if slot.kind != LINKED)
-        hops = tuple(slot for slot in own if slot.kind == LINKED)
-        found += [Assignment(model, (section,), plain)] if plain else []
-        found += [Assignment(model, (section, *links[section.id]), hops)] if hops else []
-    return found
-
-
-def _kinds(
-    wanted: Mapping[str, float], places: Sequence[tuple[str, int]], links: Links, rng: random.Random
-) -> list[str]:
-    """A kind for each place: the linked kind where sections have links, the others anywhere."""
-    others = {kind: share for kind, share in wanted.items() if kind != LINKED and share > 0}
-    n_linked = shares([wanted.get(LINKED, 0.0), sum(others.values())], len(places))[0]
-    able = [number for number, (section, _) in enumerate(places) if links.get(section)]
-    if not others and len(able) < len(places):
-        problem = f"questions.kinds has {LINKED} alone, and not every section has another one that it is linked with"
-        raise InputError(problem, remedy="add documents, or give shares to other kinds")
-    linked = set(rng.sample(able, min(n_linked, len(able))))
-    rest = dealt(list(others), list(others.values()), len(places) - len(linked), rng) if others else []
-    return [LINKED if number in linked else rest.pop() for number in range(len(places))]
 
 
 def dealt(values: Sequence[T], weights: Sequence[float], n: int, rng: random.Random) -> list[T]:
@@ -245,6 +229,12 @@ class Draft:
         )
 
 
+class Told(BaseModel):
+    """A reply, or a part of one: what its fields are, and no more."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
 @functools.cache
 def at_most(n: int, base: type[M], item: Any) -> type[M]:
     """The schema of a reply whose list, the first field of `base`, has up to `n` of the items.
@@ -266,18 +256,32 @@ class Asked(NamedTuple):
     request: Request
 
 
-def ask(caller: Caller, asked: Sequence[Asked], models: Sequence[str]) -> list[Reply]:
-    """A reply to each, in their order; the requests of one step to one model are a batch, `STEP-MODEL`."""
-    if not asked:
-        return []
-    steps = list(dict.fromkeys(one.step for one in asked))
-    groups = [(step, model) for step in steps for model in models if any(one[:2] == (step, model) for one in asked)]
-    batches = [
-        Batch(labels(models, step)[model], model, tuple(one.request for one in asked if one[:2] == (step, model)))
-        for step, model in groups
-    ]
-    replies = {group: iter(row) for group, row in zip(groups, caller.ask(batches), strict=True)}
-    return [next(replies[one.step, one.model]) for one in asked]
+@dataclass(frozen=True)
+class Asker:
+    """Who is asked, step by step; of all `models`, whichever a step asks, so that request files keep their names."""
+
+    caller: Caller
+    models: Sequence[str]
+    replies: dict[str, list[Reply]] = field(default_factory=lambda: defaultdict(list))
+
+    def ask(self, asked: Sequence[Asked]) -> list[Reply]:
+        """A reply to each, in their order; the requests of one step to one model are a batch, `STEP-MODEL`."""
+        groups: dict[tuple[str, str], list[Request]] = {}
+        for step, model in product(dict.fromkeys(one.step for one in asked), self.models):
+            if own := [one.request for one in asked if one[:2] == (step, model)]:
+                groups[step, model] = own
+        batches = [Batch(labels(self.models, step)[model], model, tuple(own)) for (step, model), own in groups.items()]
+        rows = self.caller.ask(batches) if batches else []
+        replies = {group: iter(row) for group, row in zip(groups, rows, strict=True)}
+        found = [next(replies[one.step, one.model]) for one in asked]
+        for one, reply in zip(asked, found, strict=True):
+            self.replies[one.model].append(reply)
+        return found
+
+    def calls(self) -> list[Calls]:
+        """Those to each model so far."""
+        errors = {m: tuple(one.error for one in self.replies[m] if one.error is not None) for m in self.models}
+        return [Calls(model, len(self.replies[model]), errors[model]) for model in self.models]
 
 
 def labels(models: Iterable[str], step: str) -> dict[str, str]:
@@ -343,10 +347,8 @@ TEXT_TOKENS = 4200
 N_SECTIONS = 24
 
 
-class Role(BaseModel):
+class Role(Told):
     """Somebody who would come to the documents."""
-
-    model_config = ConfigDict(extra="forbid")
 
     role: str = Field(description="Who it is and what brings them here, in one short sentence.")
 
@@ -371,10 +373,8 @@ def _enough(roles: list[Role]) -> list[Role]:
     return roles
 
 
-class Roles(BaseModel):
+class Roles(Told):
     """The people who come to the documents."""
-
-    model_config = ConfigDict(extra="forbid")
 
     roles: Annotated[list[Role], AfterValidator(_enough), Field(json_schema_extra={"maxItems": MOST})]
 
@@ -391,18 +391,15 @@ def request_roles(setup: Setup, sections: Sequence[Section]) -> Asked:
     return Asked("roles", next(iter(settings.quota)), Request(messages, Roles))
 
 
-def ask_roles(
-    setup: Setup, sections: Sequence[Section], caller: Caller, calls: list[tuple[Asked, Reply]]
-) -> tuple[Setup, list[WrittenRole]]:
+def ask_roles(setup: Setup, sections: Sequence[Section], asker: Asker) -> tuple[Setup, list[WrittenRole]]:
     """The setup with the roles that the model gives, and these; where `roles` is not "corpus", as it was and none.
 
-    Where no reply can be used the setup has no role, and the one record says why. `calls` gets what was asked.
+    Where no reply can be used the setup has no role, and the one record says why.
     """
     if setup.experiment.questions.roles != "corpus":
         return setup, []
     asked = request_roles(setup, sections)
-    (reply,) = ask(caller, [asked], list(setup.experiment.questions.quota))
-    calls.append((asked, reply))
+    (reply,) = asker.ask([asked])
     if not isinstance(reply.value, Roles):
         return setup, [WrittenRole(model=asked.model, error=reply.error)]
     roles = usable(reply.value.roles)
@@ -414,9 +411,8 @@ def told_of(roles: Sequence[WrittenRole]) -> list[str]:
     if not roles:
         return []
     if roles[0].role is None:
-        return [
-            f"no role was written from the corpus, so the questions name nobody who asks: {plain(str(roles[0].error))}"
-        ]
+        nobody = "no role was written from the corpus, so the questions name nobody who asks"
+        return [f"{nobody}: {plain(str(roles[0].error))}"]
     listed = "; ".join(str(one.role) for one in roles)
     return [f"asked as: {listed} (written by {roles[0].model}; put them into `roles` to keep or change them)"]
 

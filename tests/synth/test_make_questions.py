@@ -23,7 +23,7 @@ from ragassay.models.requests import Batch, Reply
 from ragassay.queries import id_of_rejected
 from ragassay.records import LedgerRow, Query, Rejected, Section
 from ragassay.synth.make_questions import make_questions
-from ragassay.synth.questions.write import WrittenQuestion, WrittenQuestions, reply_schema
+from ragassay.synth.questions.from_passages import WrittenQuestion, WrittenQuestions, reply_schema
 from ragassay.synth.stages import QUESTIONS, decided_by_people
 
 A, B = "file:a", "openai:b/c"

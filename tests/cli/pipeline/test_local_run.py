@@ -29,9 +29,10 @@ from ragassay.models.local.model import SMALLEST
 from ragassay.models.requests import Request
 from ragassay.prompts import Message
 from ragassay.retrieval.agents.rag import Rewritten
-from ragassay.synth.questions.need_writer import blind_schema, evidence_schema, needs_schema
-from ragassay.synth.questions.quotes import quotes_schema
-from ragassay.synth.questions.write import reply_schema as questions_schema
+from ragassay.synth.questions.from_passages import quotes_schema
+from ragassay.synth.questions.from_passages import reply_schema as questions_schema
+from ragassay.synth.questions.need_writer import Need, NeedQuestion, NeedQuestions, Needs, evidence_schema
+from ragassay.synth.questions.slots import at_most
 
 pytestmark = pytest.mark.slow
 
@@ -226,8 +227,8 @@ def test_llama_cpp_takes_the_grammar_of_every_reply_we_ask_for() -> None:
     schemas: list[type[BaseModel]] = [
         questions_schema(10),
         questions_schema(50),
-        needs_schema(10),
-        blind_schema(10),
+        at_most(10, Needs, Need),
+        at_most(10, NeedQuestions, NeedQuestion),
         evidence_schema(10),
         evidence_schema(10, golden_answers=True),
         quotes_schema(10, quotes=True, golden_answer=False),

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.records import Query, Section
+from ragassay.synth.questions.need_writer import Sections
 from ragassay.synth.questions.quotas import sample_queries
-from ragassay.synth.questions.sample import Sections, sample_sections
+from ragassay.synth.questions.slots import sample_sections
 
 # Rackauckas, Câmara and Zavrel 2024, "Evaluating RAG-Fusion with RAGElo", section 3.1: 840 questions made, 200 kept.
 PAPER = {"gpt-4-turbo": 100, "claude-3-opus": 50, "claude-3-sonnet": 30, "claude-3-haiku": 20}

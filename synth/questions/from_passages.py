@@ -1,44 +1,108 @@
-"""What is asked once passages are graded: the words of them that answer a question, and its golden answer.
+"""What models are asked about passages: questions of a section, and the words and golden answers of those found.
 
-One request for each question of the test set for which something was found, to the model that wrote it; about people's
-questions to the judge's first model, which graded the passages.
+A section's questions come with the fact that answers each first; the other way, from the need behind a text, is in
+`need_writer.py`. Once passages are graded, one request for each question of the test set for which something was found
+goes to the model that wrote it; about people's questions to the judge's first model, which graded the passages.
 """
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from ragassay.calls.caller import Caller
 from ragassay.evidence import find_quote
 from ragassay.experiment.settings import Experiment
 from ragassay.models.requests import Request
-from ragassay.prompts import Prompt
-from ragassay.records import Passage, Query
+from ragassay.prompts import Message, Prompt
+from ragassay.records import Passage, Query, Section
 from ragassay.text import plain
 
-from . import QUOTES_PROMPT
+from . import GOLDEN_PROMPT, QUOTES_PROMPT
 from .find import RELEVANT
-from .reject import writable
-from .slots import Asked, ask, at_most
+from .own import ExpertQuestion
+from .reject import Candidate, writable
+from .slots import Asked, Asker, Delivered, Told, Written, at_most
 
 
-class PassageQuotes(BaseModel):
+class WrittenQuestion(Told):
+    """A question, behind the fact that answers it."""
+
+    fact: str = Field(description="What the section says that answers the question, in at most 20 words.")
+    question: str = Field(description="The question, in one or two sentences that stand alone.")
+
+
+class WrittenQuestions(Told):
+    """The questions about one section."""
+
+    questions: list[WrittenQuestion]
+
+
+class AnsweredQuestion(WrittenQuestion):
+    """A question with its golden answer."""
+
+    answer: str = Field(description="The full answer, from the section alone, in at most 80 words.")
+
+
+def reply_schema(per_section: int, golden_answers: bool = False) -> type[WrittenQuestions]:
+    """The schema of a reply, with golden answers or without."""
+    return at_most(per_section, WrittenQuestions, AnsweredQuestion if golden_answers else WrittenQuestion)
+
+
+def write_from_passages(
+    experiment: Experiment,
+    prompt: Prompt,
+    sections: Sequence[Section],
+    experts: Sequence[ExpertQuestion],
+    caller: Caller,
+) -> Written:
+    """Every question that the models of the quota write about the sections.
+
+    The few-shot examples are drawn anew for each prompt, from the seed, the model and the section.
+    """
+    settings = experiment.questions
+    asker, schema = Asker(caller, list(settings.quota)), reply_schema(settings.per_section, settings.golden_answers)
+    more = Prompt.load(GOLDEN_PROMPT).render({}) if settings.golden_answers else ()  # at the end of each part
+    about = [(model, section) for model in settings.quota for section in sections]
+    asked = []
+    for model, section in about:
+        rng = random.Random(f"{settings.seed}:{model}:{section.id}")
+        values = {
+            "language": experiment.corpus.language,
+            "per_section": settings.per_section,
+            "roles": list(dict.fromkeys(expert.role for expert in experts if expert.role)),
+            "examples": rng.sample(list(experts), min(settings.few_shot, len(experts))),
+            "section": section,
+        }
+        messages = prompt.render(values)
+        if more:
+            both = zip(messages, more, strict=True)
+            messages = tuple(Message(one.role, f"{one.content}\n\n{added.content}") for one, added in both)
+        asked.append(Asked("questions", model, Request(messages, schema)))
+    candidates: list[Candidate] = []
+    delivered: list[Delivered] = []
+    for (model, section), reply in zip(about, asker.ask(asked), strict=True):
+        written = reply.value.questions if isinstance(reply.value, WrittenQuestions) else []
+        n = None if reply.error is not None else len(written)
+        delivered.append(Delivered(model, section.doc, settings.per_section, n))
+        for position, one in enumerate(written):
+            candidates.append(Candidate(one.question, model, section, position, getattr(one, "answer", "").strip()))
+    return Written(candidates, delivered, asker.calls())
+
+
+class PassageQuotes(Told):
     """What answers the question in the passage of that number."""
-
-    model_config = ConfigDict(extra="forbid")
 
     number: int = Field(description="The number of the passage.")
     quotes: list[str] = Field(description="The words of the passage that answer it, copied character for character.")
 
 
-class Quotes(BaseModel):
+class Quotes(Told):
     """The quotes of each passage."""
-
-    model_config = ConfigDict(extra="forbid")
 
     passages: list[PassageQuotes]
 
@@ -49,10 +113,8 @@ class AnsweredQuotes(Quotes):
     answer: str = Field(description="The full answer, from the passages alone, in at most 80 words.")
 
 
-class GoldenAnswer(BaseModel):
+class GoldenAnswer(Told):
     """The golden answer alone."""
-
-    model_config = ConfigDict(extra="forbid")
 
     answer: str = Field(description="The full answer, from the passages alone, in at most 80 words.")
 
@@ -118,7 +180,8 @@ def ask_quotes(experiment: Experiment, given: Pools, caller: Caller) -> Quoted:
         model = str(writer) if writer in writers else judge
         items = len(passages) * settings.quotes + golden
         asked[at] = Asked("quotes", model, Request(messages, quotes_schema(len(passages), **wanted), items=items))
-    replies = dict(zip(asked, ask(caller, list(asked.values()), [*dict.fromkeys((*writers, judge))]), strict=True))
+    asker = Asker(caller, list(dict.fromkeys((*writers, judge))))
+    replies = dict(zip(asked, asker.ask(list(asked.values())), strict=True))
     queries = [query for query, _ in given]
     n_quotes = n_lost = n_whole = n_passages = 0
     for at, reply in replies.items():

@@ -11,7 +11,7 @@ from support.scripted_judge import Scripted
 
 from ragassay.models.requests import Reply
 from ragassay.records import Passage, Query
-from ragassay.synth.questions.quotes import Quoted, ask_quotes
+from ragassay.synth.questions.from_passages import Quoted, ask_quotes
 
 DOCUMENT = "The clock runs. Write 31 to the reg-\nister, then wait. Write 93 to stop it. All registers wait."
 PLACES = {"p1": (0, 50), "p2": (36, 76), "p3": (55, 90)}
