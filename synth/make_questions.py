@@ -23,7 +23,7 @@ from ragassay.queries import Edit, id_of_rejected, originals
 from ragassay.records import Found, Query, Rejected, Section
 from ragassay.text import one_line, plain
 
-from .looks.told_apart import check_written, is_told_apart
+from .looks import check_written, is_told_apart
 from .questions import DEFAULT_PROMPT
 from .questions.choose import choose
 from .questions.conversations import sample_turns, write_conversations

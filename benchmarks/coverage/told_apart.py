@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
+from ragassay.arrays import Floats
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace, read_passages
 from ragassay.synth.ingest import ingest
-from ragassay.synth.looks.features import Array, Features, Passages, features_of
-from ragassay.synth.looks.told_apart import auc, fit_logistic, told_apart
+from ragassay.synth.looks import Features, Passages, auc, features_of, fit_logistic, told_apart
 from ragassay.synth.questions.own import read_expert_questions
 
 CASES = ((36, 36, 0.0), (36, 36, 4.0), (20, 60, 4.0), (36, 36, 12.0))
@@ -32,7 +32,7 @@ N_TRUTH, N_NEW = 200, 500
 
 
 @cache
-def faq() -> Array:
+def faq() -> Floats:
     """Figures of the FAQ's questions among the manual's passages, which are without the FAQ."""
     with tempfile.TemporaryDirectory() as folder:
         home = Workspace(CORPUS, Path(folder), load_experiment(CORPUS / "experiment.toml"))
@@ -42,7 +42,7 @@ def faq() -> Array:
     return np.round(np.array(rows, float), 3)
 
 
-def questions(n: int, longer: float, rng: np.random.Generator) -> Array:
+def questions(n: int, longer: float, rng: np.random.Generator) -> Floats:
     """Figures of n made-up questions."""
     points = faq()[rng.integers(0, len(faq()), n)]
     return np.asarray(points + NOISE * rng.normal(size=points.shape) + longer * LONGER)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     Made = Callable[[Caller | None], Perturbed]
     from ragassay.evaluate.validity.questions import Reading
     from ragassay.evaluate.validity.records import Validity
-    from ragassay.synth.looks.features import Passages
+    from ragassay.synth.looks import Passages
 
 SHOWN = 3
 """Findings of each fault in the terminal; --json and --out have all."""
@@ -351,7 +351,7 @@ def _reading(workspace: Workspace, *, embeds: bool) -> Reading:
     """Words and stems as questions are compared by, BM25 over the passages of [ingest], and the two-sample test."""
     from ragassay.evaluate.validity.questions import Reading
     from ragassay.experiment.workspace import read_passages
-    from ragassay.synth.looks.features import Passages
+    from ragassay.synth.looks import Passages
     from ragassay.synth.questions.reject import shape_of, words_of
 
     language = workspace.experiment.corpus.language
@@ -365,8 +365,7 @@ def _apart(workspace: Workspace, passages: Passages) -> Callable[[Sequence[str],
     """The test by looks and meaning; None where the experiment's embedding is not on this machine."""
     from ragassay.errors import InputError
     from ragassay.models.encoders import check_encoder, load_encoder, prompt_for
-    from ragassay.synth.looks.features import features_of
-    from ragassay.synth.looks.told_apart import told_apart_by_meaning
+    from ragassay.synth.looks import features_of, told_apart_by_meaning
 
     experiment = workspace.experiment
     name, language = experiment.retrieval.embedding, experiment.corpus.language

@@ -15,8 +15,7 @@ from ragassay.evidence import Span
 from ragassay.records import Figure, QuestionsCheck
 from ragassay.text import one_line, same_words
 
-from ..looks.features import features_of
-from ..looks.told_apart import FEWEST, questions_check
+from ..looks import FEWEST, features_of, questions_check
 from ..questions.reject import Asked, Embed, Meanings
 from .answer_held import comparable, not_held
 from .corpus_text import CorpusText, Found, evidence_of, windows

@@ -24,7 +24,7 @@ from ragassay.text import one_line
 
 from ..formats import PDF, kind_of
 from ..ingest import ingest
-from ..looks.features import Passages
+from ..looks import Passages
 from .test_set import Item, Piece
 from .wording import scripts_of
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ragassay.text import plain
 
-from ..looks.features import form_of
+from ..looks import form_of
 from ..questions.reject import machine_words, shape_of, tokens_of
 from ..questions.stand_alone import leans_on
 

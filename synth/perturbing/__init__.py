@@ -1,1 +1,0 @@
-"""A test set asked again in other words: typing errors, word order, synonyms, case, paraphrase."""

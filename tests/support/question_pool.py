@@ -6,7 +6,7 @@ import numpy as np
 
 from ragassay.experiment.tables import QuestionsSettings
 from ragassay.records import Query
-from ragassay.synth.looks.features import Features
+from ragassay.synth.looks import Features
 
 A, B = "x:a", "x:b"
 KINDS = {"fact": 0.5, "several": 0.25, "keyword": 0.25}

@@ -1,4 +1,7 @@
-"""Whether experts' questions and those kept can be told apart by how they look: the classifier two-sample test.
+"""What a question looks like, in figures, and whether experts' questions and written ones can be told apart by that.
+
+The same figures are taken of both, each question held against the passage that BM25 finds first for it. No model is
+asked. Form is told by words of five languages and by marks of others (`reject.asks`).
 
 Lopez-Paz and Oquab 2017, "Revisiting Classifier Two-Sample Tests", arXiv:1610.06545: a classifier is trained on a part
 of both samples, and how well it tells the rest apart says how far they differ. Here it is a logistic regression on
@@ -8,20 +11,160 @@ Features, and the measure the area under its ROC curve: .5 where nothing tells t
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
+from difflib import SequenceMatcher
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from ragassay.arrays import Floats, Truths
 from ragassay.experiment.workspace import Workspace, read_passages
 from ragassay.records import Figure, LookDifference, QuestionsCheck
 
-from .features import TOLD, Array, Features, Passages, features_of
+from .questions.choose import shared_words
+from .questions.reject import FUNCTION_WORDS, asks, content_of, length_words, tokens_of
+
+K1, B = 1.2, 0.75
+"""Lucene's defaults."""
+
+
+class Passages:
+    """The passages of a corpus, searched by their words' stems (bm25s with Lucene's formula)."""
+
+    def __init__(self, texts: Sequence[str], language: str) -> None:
+        self._language, self._texts = language, texts
+        rows = [self._terms(text) for text in texts]
+        self._index: Any = None
+        if any(rows):
+            import bm25s
+
+            self._index = bm25s.BM25(k1=K1, b=B, method="lucene", dtype="float64", backend="numpy")
+            self._index.index(rows, show_progress=False)
+
+    def best(self, question: str) -> str:
+        """The text of the first passage, of equals the first in order; "" where none shares a word with it."""
+        terms = self._terms(question)
+        if self._index is None or not terms:
+            return ""
+        scores = self._index.get_scores(terms)
+        first = int(scores.argmax())
+        return self._texts[first] if scores[first] > 0 else ""
+
+    def _terms(self, text: str) -> list[str]:
+        return content_of(_words(text), self._language)
+
+
+class Features(NamedTuple):
+    """The figures of one question. Those from `wh` on are 0 or 1, and just one of the four forms is 1."""
+
+    words: float
+    """How many there are; two characters of a script without spaces are one."""
+    characters: float
+    shared_words: float
+    """Share of its content words (stems, each once) that its best passage has, 0 to 1."""
+    longest_run: float
+    """Share of its words, in a row, that stand in its best passage just so, 0 to 1."""
+    identifiers: float
+    """How many of its words are names of things: `snake_case`, `CamelCase`, capitals, digits, symbols."""
+    wh: float
+    """Form: asked with a question word, or as a request."""
+    yes_no: float
+    """Form: asked without one."""
+    statement: float
+    """Form: told, not asked: a claim, or what went wrong."""
+    keywords: float
+    """Form: a phrase for a search box."""
+    several_sentences: float
+
+
+TOLD = {
+    "words": "length in words",
+    "characters": "length in characters",
+    "shared_words": "words shared with the best passage",
+    "longest_run": "words in a row taken from the best passage",
+    "identifiers": "names of things such as code",
+    "wh": "asked with a question word",
+    "yes_no": "asked for yes or no",
+    "statement": "told as a statement",
+    "keywords": "told as keywords",
+    "several_sentences": "more than one sentence",
+}
+"""Each of them in words."""
+
+MOST_KEYWORDS = 8
+"""Words of the longest phrase that is taken for keywords, where hardly any is a function word."""
+
+_QUESTION_WORD = re.compile(
+    r"\b(?:what|why|how|which|who|whose|whom|where|when|wie|was|warum|weshalb|wieso|wozu|womit|wodurch|welche[mnrs]?|"
+    r"wer|wo|wann|wieviele?|comment|pourquoi|quel(?:le)?s?|combien|quand|où|qui|cómo|como|qué|por qu[eê]|cuál(?:es)?|"
+    r"cuánt[oa]s?|cuándo|dónde|quién|o que|qua(?:l|is)|quant[oa]s?|quando|onde|quem)\b|"
+    r"什么|什麼|如何|怎么|怎麼|怎样|哪|多少|何|どう|なぜ|どの",
+    re.IGNORECASE,
+)
+_AUXILIARY_FIRST = re.compile(
+    r"^\W*(?:(?:so|and|but|then|also)\W+)?(?:is|are|am|was|were|do|does|did|has|have|had|can|could|should|shall|will|would|may|might|must|"
+    r"isn['’]t|aren['’]t|don['’]t|doesn['’]t|didn['’]t|can['’]t|won['’]t|shouldn['’]t|ist|sind|kann|können|muss|müssen|"
+    r"gibt|hat|haben|darf|soll|est-ce que|peut-on|puis-je|y a-t-il|es|puedo|puede|hay|é|posso|pode|há)\b",
+    re.IGNORECASE,
+)
+_CLAUSE_FIRST = re.compile(r"^\W*(?:when|where|if|wenn|quand|si|cuando|quando)\b[^,?]*,\s*", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*(?:\s+|(?<=[。！？]))(?=[^\W\d_a-z]|[¿¡\"'“(\[])")
+_ASKED = re.compile(r"[?？؟]\W*$")
+_IDENTIFIER = re.compile(r"\d|\w_\w|_\w|\w_|.[A-Z]|[\\/()\[\]{}<>=#$@*&|+~^%]|\w[.:]\w|^--?[A-Za-z]")
+
+
+def features_of(question: str, passages: Passages, language: str) -> Features:
+    """The figures of a question. language: ISO 639, for stems."""
+    best, form = passages.best(question), form_of(question)
+    asked, there = _words(question), _words(best)
+    run = SequenceMatcher(None, there, asked, autojunk=False).find_longest_match().size
+    return Features(
+        words=float(length_words(question)),
+        characters=float(len(question)),
+        shared_words=shared_words(question, best, language),
+        longest_run=run / len(asked) if asked else 0.0,
+        identifiers=float(sum(is_identifier(word) for word in question.split())),
+        **{name: float(form == name) for name in ("wh", "yes_no", "statement", "keywords")},
+        several_sentences=float(len(sentences(question)) > 1),
+    )
+
+
+def form_of(question: str) -> str:
+    """ "wh", "yes_no", "statement" or "keywords": of several sentences the last that asks says which."""
+    asking = [sentence for sentence in sentences(question) if _ASKED.search(sentence)]
+    if not asking and not asks(question):
+        words = _words(question)
+        n_function = sum(word in FUNCTION_WORDS for word in words)
+        one = len(sentences(question)) == 1 and not question.rstrip().endswith((".", "!", "。"))
+        phrase = one and len(words) <= MOST_KEYWORDS and n_function <= len(words) / 4
+        return "keywords" if phrase else "statement"
+    decisive = _CLAUSE_FIRST.sub("", asking[-1] if asking else question)
+    told_to = not _ASKED.search(decisive)
+    wh = not _AUXILIARY_FIRST.search(decisive) and (told_to or _QUESTION_WORD.search(decisive))
+    return "wh" if wh else "yes_no"
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a question: cut after a full stop or a mark where a capital or a quotation follows."""
+    return [part for part in _SENTENCE_END.split(text.strip()) if part]
+
+
+def is_identifier(word: str) -> bool:
+    """Whether a word (between spaces) names a thing as code, parts and products are named."""
+    bare = re.sub(r"^[\"'“‘„«(\[]+|[\"'”’»)\],.;:!?…]+$", "", word)
+    return bool(_IDENTIFIER.search(bare)) or word.rstrip(",.;:!?").endswith("()")
+
+
+def _words(text: str) -> list[str]:
+    return [token.casefold() for token in tokens_of(text)]
+
 
 Z = 1.959963984540054
 
 
-def auc(positive: Array, negative: Array) -> float:
+def auc(positive: Floats, negative: Floats) -> float:
     """How often a positive's score is above a negative's, ties counting half. Both must have scores."""
     return float((np.sign(positive[:, None] - negative[None, :]) + 1).mean() / 2)
 
@@ -59,7 +202,7 @@ ENOUGH = 1e-7
 """Steps below which a fit has come to its end."""
 
 
-def fit_logistic(points: Array, positive: npt.NDArray[np.bool_], times: Array, ridge: float = 1.0) -> Array:
+def fit_logistic(points: Floats, positive: Truths, times: Floats, ridge: float = 1.0) -> Floats:
     """The intercept and a coefficient a column, for each fit: where |w|²·ridge/2 + the sum of log losses is least.
 
     points: (fits, rows, columns). positive: (rows,). times: (fits, rows), how often each row counts in each fit. Both
@@ -73,10 +216,14 @@ def fit_logistic(points: Array, positive: npt.NDArray[np.bool_], times: Array, r
     weights = times * n / (2 * np.maximum(np.where(y > 0, n_positive, n - n_positive), 1))
     penalty = np.full(columns.shape[2], ridge)
     penalty[0] = 0.0
+    ridges = np.diag(penalty + 1e-12)
     found = np.zeros((len(columns), columns.shape[2]))
     now = _loss(found, columns, y, weights, penalty)
     for _ in range(STEPS):
-        step = _newton(found, columns, y, weights, penalty)
+        p = 1 / (1 + np.exp(-np.clip((columns @ found[:, :, None])[:, :, 0], -500, 500)))
+        slope = ((weights * (p - y))[:, None, :] @ columns)[:, 0] + penalty * found
+        curve = (columns * (weights * p * (1 - p))[:, :, None]).transpose(0, 2, 1) @ columns + ridges
+        step = np.linalg.solve(curve, slope[:, :, None])[:, :, 0]
         for _ in range(HALVINGS):
             then = _loss(found - step, columns, y, weights, penalty)
             worse = then > now + 1e-9
@@ -91,15 +238,7 @@ def fit_logistic(points: Array, positive: npt.NDArray[np.bool_], times: Array, r
     return found
 
 
-def _newton(found: Array, columns: Array, y: Array, weights: Array, penalty: Array) -> Array:
-    margin = np.clip((columns @ found[:, :, None])[:, :, 0], -500, 500)
-    p = 1 / (1 + np.exp(-margin))
-    slope = ((weights * (p - y))[:, None, :] @ columns)[:, 0] + penalty * found
-    curve = (columns * (weights * p * (1 - p))[:, :, None]).transpose(0, 2, 1) @ columns + np.diag(penalty + 1e-12)
-    return np.asarray(np.linalg.solve(curve, slope[:, :, None])[:, :, 0])
-
-
-def _loss(found: Array, columns: Array, y: Array, weights: Array, penalty: Array) -> Array:
+def _loss(found: Floats, columns: Floats, y: Floats, weights: Floats, penalty: Floats) -> Floats:
     margin = (columns @ found[:, :, None])[:, :, 0]
     return np.asarray((weights * (np.logaddexp(0, margin) - y * margin)).sum(1) + found**2 @ penalty / 2)
 
@@ -113,14 +252,21 @@ NOTABLE = 0.2
 
 
 def questions_check(experts: Sequence[Features], written: Sequence[Features], *, seed: int) -> QuestionsCheck:
-    """What `questions-check.json` says of how both look."""
-    check = QuestionsCheck(
-        n_experts=len(experts),
-        n_written=len(written),
-        auc=told_apart(experts, written, seed=seed),
-        features=differences(experts, written),
-    )
-    return check.model_copy(update={"said": _sentence(check)})
+    """What `questions-check.json` says of how both look; in words where there are questions on either side."""
+    area, rows = told_apart(experts, written, seed=seed), differences(experts, written)
+    n, n_written = len(experts), len(written)
+    said = None
+    if area is not None:
+        told = [row for row in rows if row.difference is None or abs(row.difference) >= NOTABLE][:3]
+        most = ", ".join(f"{TOLD[row.feature]} ({row.experts:.2g} and {row.written:.2g})" for row in told)
+        said = (
+            f"experts' and written questions are told apart with an AUC of {area.value:.2f} [{area.ci_low:.2f}, "
+            f"{area.ci_high:.2f}] on {n} and {n_written} (0.5 is ideal){f'; most by: {most}' if most else ''}"
+        )
+    elif n and n_written:
+        unsaid = "whether experts' and written questions can be told apart is not said"
+        said = f"{unsaid} of {n} and {n_written}: it takes {FEWEST} of each"
+    return QuestionsCheck(n_experts=n, n_written=n_written, auc=area, features=rows, said=said)
 
 
 def check_written(workspace: Workspace, experts: Sequence[str], written: Sequence[str]) -> QuestionsCheck:
@@ -149,7 +295,7 @@ def told_apart(experts: Sequence[Features], written: Sequence[Features], *, seed
     return area_told_apart(np.array([*experts, *written], float), len(experts), seed=seed)
 
 
-def area_told_apart(points: Array, n_experts: int, *, seed: int) -> Figure:
+def area_told_apart(points: Floats, n_experts: int, *, seed: int) -> Figure:
     """`told_apart` of a row of figures a question, those of the experts first; at least 10 of each."""
     positive = np.arange(len(points)) >= n_experts
     rng, once = np.random.default_rng(seed), np.ones(len(points))
@@ -164,30 +310,25 @@ def area_told_apart(points: Array, n_experts: int, *, seed: int) -> Figure:
     return Figure(value=value, n=len(points), ci_low=low, ci_high=high)
 
 
-def _area(
-    points: Array, positive: npt.NDArray[np.bool_], times: Array, rng: np.random.Generator, repeats: int
-) -> float:
-    """The area under the curve of mean scores over that many divisions; times: how often each question counts."""
+def _area(points: Floats, positive: Truths, times: Floats, rng: np.random.Generator, repeats: int) -> float:
+    """The area under the curve of mean scores over that many divisions; times: how often each question counts.
+
+    A score is the log-odds that a question is a written one, by a model that was not fitted to it.
+    """
     folds = np.empty((repeats, len(points)), int)
     for fold in folds:
         for side in (positive, ~positive):
             fold[side] = rng.permutation(side.sum()) % FOLDS
-    scores = sum(_out_of_fold(points, positive, times, folds), np.zeros(len(points)))
-    often, mean = times.astype(int), np.round(scores / repeats, 9)
-    return auc(np.repeat(mean[positive], often[positive]), np.repeat(mean[~positive], often[~positive]))
-
-
-def _out_of_fold(points: Array, positive: npt.NDArray[np.bool_], times: Array, folds: npt.NDArray[np.intp]) -> Array:
-    """(divisions, questions): log-odds that each is a written one, by a model not fitted to it. times: how often it
-    counts. folds: (divisions, questions), the fold of each."""
     train = ((folds[:, None] != np.arange(FOLDS)[:, None]) * times).reshape(-1, len(points))
     total = train.sum(1)[:, None]
     mean = train @ points / total
     spread = np.sqrt(np.maximum(train @ points**2 / total - mean**2, 0))
     scaled = (points - mean[:, None]) / np.where(spread > 1e-6, spread, 1.0)[:, None]
     fitted = fit_logistic(scaled, positive, train)
-    fit = np.arange(len(folds))[:, None] * FOLDS + folds
-    return np.asarray(fitted[fit, 0] + (scaled[fit, np.arange(len(points))] * fitted[fit, 1:]).sum(2))
+    fit = np.arange(repeats)[:, None] * FOLDS + folds
+    scores = fitted[fit, 0] + (scaled[fit, np.arange(len(points))] * fitted[fit, 1:]).sum(2)
+    often, score = times.astype(int), np.round(sum(scores, np.zeros(len(points))) / repeats, 9)
+    return auc(np.repeat(score[positive], often[positive]), np.repeat(score[~positive], often[~positive]))
 
 
 def differences(experts: Sequence[Features], written: Sequence[Features]) -> tuple[LookDifference, ...]:
@@ -205,22 +346,6 @@ def differences(experts: Sequence[Features], written: Sequence[Features]) -> tup
         )
     ]
     return tuple(sorted(found, key=lambda row: (row.difference is not None, -abs(row.difference or 0.0))))
-
-
-def _sentence(check: QuestionsCheck) -> str | None:
-    """None where there are no questions on one side."""
-    if not check.n_experts or not check.n_written:
-        return None
-    if check.auc is None or check.auc.value is None:
-        n = f"{check.n_experts} and {check.n_written}"
-        return f"whether experts' and written questions can be told apart is not said of {n}: it takes {FEWEST} of each"
-    area = f"{check.auc.value:.2f} [{check.auc.ci_low:.2f}, {check.auc.ci_high:.2f}]"
-    told = [row for row in check.features if row.difference is None or abs(row.difference) >= NOTABLE][:3]
-    most = ", ".join(f"{TOLD[row.feature]} ({row.experts:.2g} and {row.written:.2g})" for row in told)
-    return (
-        f"experts' and written questions are told apart with an AUC of {area} on {check.n_experts} and "
-        f"{check.n_written} (0.5 is ideal){f'; most by: {most}' if most else ''}"
-    )
 
 
 COMPONENTS = 10
@@ -249,7 +374,7 @@ def told_apart_by_meaning(
     return area_told_apart(np.hstack([looks, meanings]), len(experts), seed=seed)
 
 
-def principal_components(rows: npt.NDArray[np.floating], most: int) -> npt.NDArray[np.float64]:
+def principal_components(rows: npt.NDArray[np.floating], most: int) -> Floats:
     """Each row's scores on the first `most` principal components of all rows, fewer where they have fewer."""
     centred = np.asarray(rows, np.float64) - np.mean(rows, axis=0, dtype=np.float64)
     left, sizes, _ = np.linalg.svd(centred, full_matrices=False)
