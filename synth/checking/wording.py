@@ -12,8 +12,7 @@ from typing import NamedTuple
 from ragassay.text import plain
 
 from ..looks import form_of
-from ..questions.reject import machine_words, shape_of, tokens_of
-from ..questions.stand_alone import leans_on
+from ..questions.reject import leans_on, machine_words, shape_of, tokens_of
 
 RUN = 8
 """Words in a row from which on a question is a copy."""

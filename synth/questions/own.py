@@ -41,27 +41,28 @@ def read_expert_questions(path: Path, *, needed: bool = True) -> tuple[ExpertQue
             raise InputError("there are no expert questions", file=path, remedy=f"{_WRITE_SOME}, or set few_shot = 0")
         return ()
     found: dict[str, ExpertQuestion] = {}
-    for number, line in enumerate(read_text(path).split("\n"), 1):
-        if line.strip() and not line.lstrip().startswith("#"):
-            question = _expert_question(line, path, number)
-            found.setdefault(question.text.casefold(), question)
+    for number, line in _lines(path):
+        if len(line) > LONGEST_LINE:
+            problem = f"is {len(line)} characters long, more than {LONGEST_LINE}"
+            raise InputError(problem, file=path, line=number, remedy=_WRITE_SOME)
+        columns = [" ".join(column.split()) for column in line.split("\t")]
+        while len(columns) > 2 and not columns[-1]:
+            columns.pop()
+        if len(columns) > 2:
+            raise InputError(f"has {len(columns)} columns", file=path, line=number, remedy=_WRITE_SOME)
+        if not columns[-1]:
+            raise InputError("has a role and no question", file=path, line=number, remedy=_WRITE_SOME)
+        question = ExpertQuestion(columns[-1], columns[0] if len(columns) == 2 else "", number)
+        found.setdefault(question.text.casefold(), question)
     if not found:
         raise InputError("has no question", file=path, remedy=_WRITE_SOME)
     return tuple(found.values())
 
 
-def _expert_question(line: str, path: Path, number: int) -> ExpertQuestion:
-    if len(line) > LONGEST_LINE:
-        problem = f"is {len(line)} characters long, more than {LONGEST_LINE}"
-        raise InputError(problem, file=path, line=number, remedy=_WRITE_SOME)
-    columns = [" ".join(column.split()) for column in line.split("\t")]
-    while len(columns) > 2 and not columns[-1]:
-        columns.pop()
-    if len(columns) > 2:
-        raise InputError(f"has {len(columns)} columns", file=path, line=number, remedy=_WRITE_SOME)
-    if not columns[-1]:
-        raise InputError("has a role and no question", file=path, line=number, remedy=_WRITE_SOME)
-    return ExpertQuestion(columns[-1], columns[0] if len(columns) == 2 else "", number)
+def _lines(path: Path) -> list[tuple[int, str]]:
+    """The lines with their numbers from 1, but for those that are blank or start with #."""
+    lines = enumerate(read_text(path).split("\n"), 1)
+    return [(number, line) for number, line in lines if line.strip() and not line.lstrip().startswith("#")]
 
 
 def read_test_set(workspace: Workspace) -> Questions:
@@ -97,11 +98,13 @@ def read_own_queries(path: Path) -> list[Query]:
     lines: dict[str, int] = {}
     queries = []
     for number, value in read_objects(path):
-        query = _own_query(value, path, number)
+        query = checked(value, path, number)
+        given_pieces(value, path, number)
+        others = {key: other for key, other in value.items() if key not in {"_id", "id", "text", "metadata"}}
         if query.id in lines:
             raise InputError(f"the id '{query.id}' is also that of line {lines[query.id]}", file=path, line=number)
         lines[query.id] = number
-        queries.append(query)
+        queries.append(query.model_copy(update={"metadata": {**others, **query.metadata}}))
     if not queries:
         raise InputError("has no query", file=path, remedy='write one {"_id": …, "text": …} a line')
     return queries
@@ -121,13 +124,6 @@ def same_text(queries: Sequence[Query]) -> list[str]:
     return [f"{n} queries have a text that another has too ({named}); in intervals and tests they {counted}"]
 
 
-def _own_query(value: dict[str, object], path: Path, line: int) -> Query:
-    query = checked(value, path, line)
-    given_pieces(value, path, line)
-    others = {key: other for key, other in value.items() if key not in {"_id", "id", "text", "metadata"}}
-    return query.model_copy(update={"metadata": {**others, **query.metadata}})
-
-
 def read_keep(path: Path) -> tuple[str, ...]:
     """The ids in the file's order, each once; blank lines and those that start with # are passed over.
 
@@ -136,9 +132,8 @@ def read_keep(path: Path) -> tuple[str, ...]:
     if not path.is_file():
         raise InputError("is not there", file=path, remedy="write one question id a line, or remove questions.keep")
     found: dict[str, None] = {}
-    for number, line in enumerate(read_text(path).split("\n"), 1):
-        if line.strip() and not line.lstrip().startswith("#"):
-            if len(line.split()) > 1:
-                raise InputError("is not one question id", file=path, line=number, remedy="write one id a line")
-            found[line.strip()] = None
+    for number, line in _lines(path):
+        if len(line.split()) > 1:
+            raise InputError("is not one question id", file=path, line=number, remedy="write one id a line")
+        found[line.strip()] = None
     return tuple(found)

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,6 @@ from ragassay.files import digest_bytes
 from ragassay.records import Query, Rejected, Section, Turn
 
 from .own import ExpertQuestion
-from .stand_alone import leans_on
 
 THRESHOLD = Fraction(4, 5)
 """Two questions are near-duplicates from this Jaccard index of their content words on: 4 of 5 words shared.
@@ -46,12 +45,6 @@ _FUNCTION_WORD_LIST = """
     """
 FUNCTION_WORDS = frozenset(_FUNCTION_WORD_LIST.split())
 """Words that carry no content in questions in English, German, French, Spanish and Portuguese; "not" is content."""
-
-
-class Stemmer(Protocol):
-    """What PyStemmer offers."""
-
-    def stemWord(self, word: str) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -89,8 +82,8 @@ def words_of(text: str) -> list[str]:
 
 def content_of(words: Iterable[str], language: str) -> list[str]:
     """The stems of those words, in small letters, that carry content."""
-    stem = _stemmer(language)
-    return [stem.stemWord(word) if stem else word for word in words if word not in FUNCTION_WORDS]
+    stem = _stem(language)
+    return [stem(word) for word in words if word not in FUNCTION_WORDS]
 
 
 def similarity(one: Shape, other: Shape) -> Fraction:
@@ -101,34 +94,6 @@ def similarity(one: Shape, other: Shape) -> Fraction:
     return Fraction(len(one.content & other.content), union) if union else Fraction(0)
 
 
-class Seen:
-    """Questions seen so far, with a name for each, to hold a new one against."""
-
-    def __init__(self, language: str) -> None:
-        self._language = language
-        self._shapes: list[tuple[str, Shape]] = []
-        self._by_word: defaultdict[str, list[int]] = defaultdict(list)
-
-    def add(self, name: str, text: str) -> None:
-        """Remember a question under a name."""
-        shape = shape_of(text, self._language)
-        for word in shape.content:
-            self._by_word[word].append(len(self._shapes))
-        self._shapes.append((name, shape))
-
-    def nearest(self, text: str) -> str | None:
-        """The name of the most similar question at or above THRESHOLD, the earliest of equals; None without one."""
-        shape = shape_of(text, self._language)
-        shared = Counter(index for word in shape.content for index in self._by_word.get(word, ()))
-        near = [
-            (-similarity(shape, self._shapes[index][1]), index)
-            for index, count in shared.items()
-            if count >= THRESHOLD * len(shape.content)
-        ]
-        best = min(near, default=(Fraction(0), -1))
-        return self._shapes[best[1]][0] if -best[0] >= THRESHOLD else None
-
-
 def _pieces(word: str) -> list[str]:
     if re.match(rf"[{_WIDE}]", word) and len(word) > 2:
         return [word[start : start + 2] for start in range(len(word) - 1)]
@@ -136,14 +101,14 @@ def _pieces(word: str) -> list[str]:
 
 
 @functools.cache
-def _stemmer(language: str) -> Stemmer | None:
-    import Stemmer as snowball
+def _stem(language: str) -> Callable[[str], str]:
+    import Stemmer
 
     try:
-        stemmer: Stemmer = snowball.Stemmer(language.split("-")[0].lower())
+        stem: Callable[[str], str] = Stemmer.Stemmer(language.split("-")[0].lower()).stemWord
     except KeyError:
-        return None
-    return stemmer
+        return str
+    return stem
 
 
 ALIKE = 0.84
@@ -195,35 +160,43 @@ class Asked:
     """Questions asked so far, with a name for each, to hold a new one against. meanings: None for words alone."""
 
     def __init__(self, language: str, meanings: Meanings | None = None) -> None:
-        self._language, self._meanings, self._words = language, meanings, Seen(language)
-        self._names: list[tuple[str, Shape]] = []
+        self._language, self._meanings = language, meanings
+        self._known: list[tuple[str, Shape]] = []
+        self._by_word: defaultdict[str, list[int]] = defaultdict(list)
         self._rows: list[npt.NDArray[np.float32]] = []
 
     def add(self, name: str, text: str) -> None:
         """Remember a question under a name. With meanings, its text must be among them."""
-        self._words.add(name, text)
+        shape = shape_of(text, self._language)
+        for word in shape.content:
+            self._by_word[word].append(len(self._known))
+        self._known.append((name, shape))
         if self._meanings:
-            self._names.append((name, shape_of(text, self._language)))
             self._rows.append(self._meanings.rows[text])
 
     def repeated(self, text: str) -> str | None:
         """The name of the question that this one repeats, and how where not by its words; None where it is new.
 
-        By meaning it is the nearest one at or above the threshold, the earliest of equals; two questions of which each
-        names a thing that the other does not (`UART0`, `UART1`) never repeat one another.
+        By words and by meaning it is the nearest one at or above the threshold, the earliest of equals; two questions
+        of which each names a thing that the other does not (`UART0`, `UART1`) never repeat one another.
         """
-        if (by_words := self._words.nearest(text)) or not self._meanings or not self._rows:
-            return by_words
-        cosines = np.round(np.stack(self._rows) @ self._meanings.rows[text], 4)
         shape = shape_of(text, self._language)
+        shared = Counter(index for word in shape.content for index in self._by_word.get(word, ()))
+        close = [index for index, count in shared.items() if count >= THRESHOLD * len(shape.content)]
+        alike, place = min(((-similarity(shape, self._known[at][1]), at) for at in close), default=(Fraction(0), -1))
+        if -alike >= THRESHOLD:
+            return self._known[place][0]
+        if not self._meanings or not self._rows:
+            return None
+        cosines = np.round(np.stack(self._rows) @ self._meanings.rows[text], 4)
         near = [
             index
             for index in np.flatnonzero(cosines >= self._meanings.threshold)
-            for other in [self._names[index][1]]
+            for other in [self._known[index][1]]
             if shape.names <= other.words or other.names <= shape.words
         ]
         best = min(near, key=lambda index: (-cosines[index], index), default=None)
-        return None if best is None else f"{self._names[best][0]}, in other words (cosine {cosines[best]:.2f})"
+        return None if best is None else f"{self._known[best][0]}, in other words (cosine {cosines[best]:.2f})"
 
 
 LONGEST = 400
@@ -377,7 +350,6 @@ def sift(
     `q-` and the first ten digits of the text's SHA-256 (a turn's with its conversation), more where that is taken. A
     turn is held against others by the question that stands alone.
     """
-    places = {id(candidate): index for index, candidate in enumerate(candidates)}
     known, pool = Asked(language, meanings), Asked(language, meanings)
     for expert in experts:
         known.add(f"copy of the expert question in line {expert.line}", expert.text)
@@ -387,28 +359,26 @@ def sift(
     taken = {query.id for query in own}
     kept: dict[int, Query] = {}
     rejected: dict[int, Rejected] = {}
-    for candidate in sorted(candidates, key=lambda candidate: _draw(candidate, seed)):
+    for place, candidate in sorted(enumerate(candidates), key=lambda pair: _draw(pair[1], seed)):
         text = clean(candidate.text)
         extra = per_section is not None and candidate.position >= per_section
-        reason = candidate.fault or (f"more than {per_section} questions in one reply" if extra else None)
         compared = candidate.compared
+        reason = candidate.fault or (f"more than {per_section} questions in one reply" if extra else None)
         reason = reason or fault_of(text, statement=candidate.statement, turn=bool(candidate.history))
         reason = reason or (known.repeated(compared) if compared else None)
         if reason is None and compared and (earlier := pool.repeated(compared)):
             reason = f"near-duplicate of {earlier}"
-        if reason is None:
-            talk = str(candidate.details["conversation"]) if candidate.history else ""
-            digest = digest_bytes(f"{talk}{text}".encode())
-            name = next(name for length in range(10, 65) if (name := f"q-{digest[:length]}") not in taken)
-            query = Query(id=name, text=text, metadata=candidate.metadata, history=candidate.history)
-            taken.add(query.id)
-            if compared:
-                pool.add(query.id, compared)
-            kept[places[id(candidate)]] = query
-        else:
-            rejected[places[id(candidate)]] = Rejected(
-                text=writable(candidate.text), metadata=candidate.metadata, reason=reason, history=candidate.history
-            )
+        if reason is not None:
+            said, metadata = writable(candidate.text), candidate.metadata
+            rejected[place] = Rejected(text=said, metadata=metadata, reason=reason, history=candidate.history)
+            continue
+        talk = str(candidate.details["conversation"]) if candidate.history else ""
+        digest = digest_bytes(f"{talk}{text}".encode())
+        name = next(name for length in range(10, 65) if (name := f"q-{digest[:length]}") not in taken)
+        taken.add(name)
+        if compared:
+            pool.add(name, compared)
+        kept[place] = Query(id=name, text=text, metadata=candidate.metadata, history=candidate.history)
     return Sifted(tuple(kept[i] for i in sorted(kept)), tuple(rejected[i] for i in sorted(rejected)))
 
 
@@ -450,3 +420,143 @@ def length_words(text: str) -> float:
 def writable(text: str) -> str:
     """The text as it came, with half surrogate pairs made visible, since UTF-8 cannot hold them."""
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+_RUSSIAN_PART = (
+    r"(?:текст|отрыв|фрагмент|абзац|раздел(?!\w* диск)|документ|стать|глав|пример|рисун|таблиц|"
+    r"отчёт|отчет)\w*"
+)
+_RUSSIAN = (
+    rf"\b(?:данн(?:ый|ого|ому|ым|ом|ая|ой|ую|ое)|эт(?:от|ого|ому|им|ом|а|ой|у|о)|приведённ\w*|приведенн\w*|"
+    rf"указанн\w*|представленн\w*|вышеупомянут\w*|упомянут\w*) {_RUSSIAN_PART}",
+    r"\b(?:согласно|судя по) (?:тексту|отрывку|фрагменту|абзацу|документу|статье)\b(?=\s*(?:[?.,;:!]|$))",
+    r"\bв (?:тексте|отрывке|фрагменте|абзаце|документе|статье)(?=\s*(?:упом|опис|выше|говор))",
+    r"\b(?:упомянут|описан|указан|приведён|приведен|перечислен|показан)\w* (?:выше|ниже)\b",
+    r"\b(?:вышеупомянут|вышеуказан|нижеприведён|нижеприведен|вышеописан)\w*",
+    r"^(?:что|как|зачем|почему|когда) (?:он|она|оно|они|это) (?:делает|делают|возвращает|означает|работает|работают)"
+    r"(?=\s*\?)",
+)
+_CHINESE_PART = "(?:文章|文本|段落|段文字|段话|章节|文档|材料|表格|例子|示例|节选|片段|上下文)"
+_CHINESE = (
+    f"(?:根据|依据|按照|在)(?:上述|以上|上面|本|该|这篇|这段|此|给定的?|所给的?|提供的?){_CHINESE_PART}",
+    "(?:根据|按照|如)(?:上文|下文|本文|文中|上图|下图|上表|下表)",
+    f"(?:上述|以上|上面的?|下面的?|以下的?|这篇|这段){_CHINESE_PART}",
+    "(?:上文|文中|本文|前文)(?:中)?(?:所)?(?:提到|提及|描述|所述|介绍|说)",
+    "^(?:它|他们|她|它们|这个|那个)(?:是什么|返回什么|有什么|怎么|如何|为什么)",
+)
+_JAPANESE = (
+    "(?:この|その|上記の?|以下の|次の|上の|下の)(?:文章|文書|段落|章(?!句)|節(?!約|目)|表(?!現|示|情|面)|図(?!書|形|面)|"
+    "例(?!外)|本文|テキスト|抜粋)",
+    "(?:本文|文中|上記)(?:に|で|の|によ)",
+)
+_ARABIC_PART = r"(?:النص|المقطع|الفقرة|القسم|المستند|الوثيقة|المقال|المقالة|الجدول|الشكل|المثال|الفصل)"
+_ARABIC = (
+    rf"\b(?:هذا|هذه|ذلك|تلك) {_ARABIC_PART}(?=\s|[؟?.,،]|$)",
+    rf"(?:وفقا|وفقًا|وفقاً|طبقا|طبقًا|حسب|بحسب|بناء على|استنادا إلى) ?(?:ل|إلى )?(?:{_ARABIC_PART}|لنص|للنص|للمقطع|"
+    r"للفقرة|للمستند|للوثيقة|للمقال)(?=\s*(?:[؟?.,،]|$|أعلاه|السابق|المذكور|المعطى))",
+    rf"{_ARABIC_PART} (?:أعلاه|أدناه|السابقة?|المذكورة?|المعطاة?|المعطى|المقدمة?)(?=\s|[؟?.,،]|$)",
+    r"(?:المذكورة?|الموضحة?|الواردة?) (?:أعلاه|أدناه|سابقا|سابقًا)",
+)
+_PART = (
+    r"(?:passages?|excerpts?|snippets?|extracts?|sections?|sub-?sections?|chapters?|paragraphs?|texts?|documents?|"
+    r"articles?|listings?|figures?|tables?|diagrams?|illustrations?|examples?|pages?|appendix|footnotes?)"
+)
+_WORK = r"(?:document(?:ation)?|manual|guide|handbook|data ?sheet|book|paper|report|specification|authors?)"
+_TOLD = (
+    r"(?:mentioned|described|discussed|shown|listed|given|provided|stated|presented|outlined|defined|explained|noted)"
+)
+_THING = (
+    r"(?:functions?|registers?|devices?|commands?|options?|macros?|codes?|programs?|values?|parameters?|errors?|"
+    r"features?|methods?|approach(?:es)?|settings?|process(?:es)?|tools?|systems?|variables?|steps?|problems?|issues?|"
+    r"instructions?|packages?|products?|services?|terms?|concepts?|techniques?|rules?|files?|modules?)"
+)
+_STOP = r"[?？]|[.,;:!)](?:\s|$)|$"
+_ENDS = (
+    rf"(?=\s*(?:{_STOP}|above|below|here\b|about|say|state|mention|describe|explain|suggest|recommend|show|define|"
+    r"illustrate|demonstrate|cover|do\b|contain))"
+)
+_WHICH = r"(?:(?:given|provided|above|following|preceding|previous|first|second|last|whole|entire|attached|same) )?"
+_ASKS = r"(?:what|why|how|when|where|which|who)"
+_AUX = r"(?:does|do|did|is|are|was|were|can|could|should|will|would|has|have|must|may|might)"
+_DUMMY = (
+    r"(?:that\b|to\b|(?:\w+ly |not |so |still |ever |even |an? |the |any |more |most |less |generally )*"
+    r"[\w-]+ (?:\w+ )?(?:to|that|if|for|when|whether)\b|mean\b|matter\b|take\b|make sense|cost\b|possible|"
+    r"necessary|safe|worth|ok(?:ay)?\b|true\b|called\b|enough\b|better\b)"
+)
+
+_ENGLISH = (
+    rf"\b(?:this|these|those) (?:\w+ )?{_PART}\b",
+    rf"\b(?:this|these) {_WORK}\b",
+    rf"\baccording to (?:the|this|that|these) {_WHICH}(?:{_PART}|{_WORK}|information|context)\b",
+    rf"\b(?:in|from|by|on|of|with|see|as per|based on|does|do|did|throughout) the {_WHICH}(?!pages?\b){_PART}{_ENDS}",
+    rf"\bthe (?:above|below|aforementioned|(?:above-)?mentioned) (?:\w+ )?(?:{_PART}|{_THING}|{_WORK}|information)\b",
+    rf"\bthe (?:given|provided|quoted) (?:\w+ )?(?:{_PART}|code|information|context)\b",
+    r"\bthe (?:preceding|previous) (?:section|chapter|paragraph|example|figure|listing|text|passage|excerpt|code)\b",
+    rf"\b(?:{_PART}|{_THING}|information|context|code) (?:{_TOLD} )?(?:above|below)\b"
+    r"(?! (?:\d\w*|-|zero|the|an?|its|that|this|which|what|about|or|and)\b)",
+    rf"\b{_TOLD} (?:above|below|earlier|previously|in the|in this)\b(?! (?:release|version|standard)s?\b)"
+    rf"(?: (?:\w+ )?{_PART}\b)?{_ENDS}",
+    rf"\bthe {_TOLD} {_PART}\b",
+    r"\bthe (?:passage|excerpt|snippet)\b(?! (?:of|from|to|in|between|through)\b)",
+    r"\bthe authors?\b(?! of\b)",
+    rf"\b(?:(?:of|is|are) the following|the following (?:{_PART}|code|statements?|options?|list|output|program))\b"
+    r"(?!.*[:`])",
+    r"\b(?:provided|given|supplied) (?:context|information|text|content)\b",
+    r"\b(?:figure|fig\.|table|listing|illustration|equation|eq\.|footnote|example) \(?(?:\d+(?:[.-]\d+)*|[IVX]+)\b",
+    r"\b(?:in|from|of|on|see|to|by) (?:section|chapter|page|appendix|paragraph) (?:\d+(?:\.\d+)*|[A-Z]|[IVX]+)\b",
+    rf"^(?:(?:and|but|so|also|then),? )?(?:{_ASKS} )?{_AUX}(?:n['’]t| not)? it\b(?! (?:be )?{_DUMMY})",
+    rf"^(?:(?:and|but|so|also|then),? )?(?:{_ASKS} )?{_AUX}(?:n['’]t| not)? (?:they|them|he|she|these|those)"
+    rf"(?=[?？]|$| (?!(?:\w+ )?(?:who|that|which|with|of|in)\b))(?! [\w-]+ {_ASKS})",
+    rf"^(?:(?:and|but|so|also|then),? )?(?:{_ASKS} )?{_AUX}(?:n['’]t| not)? (?:this|that)"
+    rf"(?=[?？]|$| (?:\w+ly )?(?:is|be|do|mean|work|happen|done|possible|necessary|important|called|used|required|so|"
+    rf"affect|differ|compare|safe|matter|allowed|needed|and|or|to|in|on|for|with|when)\b)",
+    rf"^(?:\w+,? )?(?:\w+ ){{0,5}}(?:this|these|those) (?:\w+ )?{_THING}\b(?!.*[:`\"“])",
+    rf"^{_ASKS} (?:happens|is used|is done|else|is meant)(?: (?:here|there|in this case|then))? ?[?？]?$",
+)
+_GERMAN = (
+    r"\b(?:laut|gemäß|gemäss|nach|in|aus|zufolge) (?:dem|der|den|des)(?: \w+)? "
+    r"(?:text(?:abschnitt|stelle|auszug)?|abschnitts?|dokuments?|absatz(?:es)?|auszugs?|passage|kapitels?)"
+    r"(?=\s*(?:[?.,;:!](?:\s|$)|$|zufolge|beschrieben|genannt|erwähnt|erklärt|definiert|dargestellt))",
+    r"\b(?:laut|gemäß|gemäss) (?:text|abschnitt|dokument|absatz|auszug|passage|kapitel|dem text|dem abschnitt)\b",
+    r"\b(?:diese[mnrs]?|obige[mnrs]?|vorliegende[mnrs]?|genannte[mnrs]?|erwähnte[mnrs]?) "
+    r"(?:text\w*|abschnitts?|dokuments?|absatz\w*|auszugs?|passage|kapitels?|beispiels?|abbildung|tabelle|seite)\b",
+    r"\bim (?:obigen |vorliegenden |genannten |gegebenen )?(?:text|abschnitt|dokument|absatz|auszug|kapitel)"
+    r"(?=\s*(?:[?.,;:!](?:\s|$)|$|beschrieben|genannt|erwähnt|erklärt|definiert|dargestellt|oben|angegeben))",
+    r"\b(?:oben|zuvor|vorher|hier) (?:genannt|erwähnt|beschrieben|gezeigt|aufgeführt)\w*",
+    r"^(?:was|wie|warum|wann|wo|wozu) (?:\w+ )?(?:dies|dieses|diese)(?=\s*\?| (?:getan|genutzt|verwendet|gemacht)\b)",
+    r"\b(?:abbildung|tabelle|abb\.) \d+",
+)
+_FRENCH_PART = r"(?:texte|passage|section|document|extrait|paragraphe|chapitre|article|figure|tableau|exemple|page)"
+_FRENCH = (
+    rf"\b(?:selon|d['’]après|dans|de|par) (?:(?:le|la|les) |l['’])(?:\w+ )?{_FRENCH_PART}s?(?: fourni\w*)?"
+    r"(?=\s*(?:[?.,;:!](?:\s|$)|$|ci-))",
+    rf"\b(?:selon|d['’]après) (?:(?:le|la) |l['’]){_FRENCH_PART}\b",
+    rf"\b(?:ce|cet|cette|ces) {_FRENCH_PART}s?\b",
+    r"\bci-(?:dessus|dessous)\b",
+    r"\b(?:susmentionné|précité|mentionné plus haut|décrit plus haut)",
+    r"\b(?:figure|tableau) \d+",
+)
+_IBERIAN = (
+    r"\b(?:según|segundo|de acuerdo con|de acordo com|conforme|basado en|com base) (?:el|la|los|este|esta|o|a|no|na) "
+    r"(?:\w+ )?(?:texto|pasaje|sección|documento|fragmento|párrafo|capítulo|extracto|passagem|seção|secção|trecho|"
+    r"parágrafo|excerto|artículo|artigo)\b",
+    r"\b(?:este|esta|estos|estas|neste|nesta|deste|desta) (?:texto|pasaje|sección|documento|fragmento|párrafo|capítulo|"
+    r"extracto|passagem|seção|secção|trecho|parágrafo|excerto|ejemplo|exemplo|figura|tabla|tabela|página)\b",
+    r"\b(?:en el|en la|del|de la|no|na|do|da) (?:texto|pasaje|sección|documento|fragmento|párrafo|capítulo|extracto|"
+    r"passagem|seção|secção|trecho|parágrafo|excerto)(?=\s*(?:[?.,;:!](?:\s|$)|$|anterior|acima|arriba))",
+    r"\b(?:mencionad|descrit|citad|indicad|mostrad)[oa]s? (?:arriba|anteriormente|acima|antes|previamente)\b",
+    r"\b(?:arriba|anteriormente|acima|antes) (?:mencionad|descrit|citad|indicad)[oa]s?\b",
+    r"\b(?:figura|tabla|tabela) \d+",
+)
+_ALL_LANGUAGES = (*_ENGLISH, *_GERMAN, *_FRENCH, *_IBERIAN, *_RUSSIAN, *_CHINESE, *_JAPANESE, *_ARABIC)
+_PATTERNS = [re.compile(pattern, re.IGNORECASE) for pattern in _ALL_LANGUAGES]
+
+
+def leans_on(text: str) -> str | None:
+    """The words by which a question leans on something outside itself, or None where it stands alone.
+
+    A question that leans on what its writer was reading ("according to the passage…", "the example above", "What does
+    it return?") cannot be put to a search system. The patterns, of nine languages, aim at what surely leans; they let
+    the doubtful stand. `text` has its white space folded to single blanks.
+    """
+    return next((found.group().strip() for pattern in _PATTERNS if (found := pattern.search(text))), None)

@@ -7,7 +7,7 @@ import random
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise, product
 from typing import Annotated, Any, NamedTuple, TypeVar
@@ -21,7 +21,7 @@ from ragassay.experiment.tables import QuestionsSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import digest_bytes
 from ragassay.models.requests import Batch, Reply, Request
-from ragassay.prompts import Prompt, count_tokens, fence
+from ragassay.prompts import Prompt, count_tokens, fence, how_many_fit
 from ragassay.records import Section, WrittenRole
 from ragassay.text import one_line, plain, same_words
 
@@ -384,7 +384,8 @@ def request_roles(setup: Setup, sections: Sequence[Section]) -> Asked:
     settings = setup.experiment.questions
     docs = list(dict.fromkeys(section.doc for section in sections))
     drawn = sample_sections(sections, N_SECTIONS, settings.seed)
-    told = list(_within(dict.fromkeys([*(one.doc for one in drawn), *docs]), NAMES_TOKENS))
+    names = list(dict.fromkeys([*(one.doc for one in drawn), *docs]))
+    told = names[: how_many_fit((count_tokens(fence("document", name)) for name in names), NAMES_TOKENS)]
     shown = [{"doc": one.doc, "text": _beginning(one.text, TEXT_TOKENS // len(drawn))} for one in drawn]
     values = {"documents": told, "n_more": len(docs) - len(told), "sections": shown}
     messages = Prompt.load(ROLES_PROMPT).render(values | {"language": setup.experiment.corpus.language})
@@ -415,15 +416,6 @@ def told_of(roles: Sequence[WrittenRole]) -> list[str]:
         return [f"{nobody}: {plain(str(roles[0].error))}"]
     listed = "; ".join(str(one.role) for one in roles)
     return [f"asked as: {listed} (written by {roles[0].model}; put them into `roles` to keep or change them)"]
-
-
-def _within(names: Iterable[str], tokens: int) -> Iterator[str]:
-    """The first of the names, as many as `tokens` allow, fences and all."""
-    for name in names:
-        tokens -= count_tokens(fence("document", name))
-        if tokens < 0:
-            return
-        yield name
 
 
 def _beginning(text: str, tokens: int) -> str:

@@ -21,10 +21,10 @@ from ragassay.synth.questions.reject import (
     Asked,
     Candidate,
     Meanings,
-    Seen,
     clean,
     compared_texts,
     fault_of,
+    leans_on,
     shape_of,
     sift,
     similarity,
@@ -127,6 +127,31 @@ De acordo com o texto, o que é PROGMEM?
 O que é descrito nesta seção?
 Qual registro é citado no trecho?""".splitlines()
 
+LEANS_ELSEWHERE = """\
+Что говорится в данном отрывке о сроках?
+Как описано выше, что делать?
+Что он возвращает?
+根据上述文章,应该注意什么?
+文中提到的方法有哪些?
+它返回什么?
+この表によると、最大値はいくつですか?
+本文によれば、原因は何ですか?
+ما الذي يوصي به الكاتب وفقا للنص أعلاه؟
+ما معنى هذا المقطع؟""".splitlines()
+
+STANDS_ELSEWHERE = """\
+Как найти слово в тексте с помощью редактора?
+Где хранится база данных документов?
+Как удалить файлы в этом разделе диска?
+Что такое таблица разделов?
+这个软件怎么安装?
+以上海为起点的高铁有几条?
+按照本法规定如何处罚?
+この図書館は何時に開きますか?
+この節約方法は安全ですか?
+كيف أبحث عن كلمة في النص؟
+ما هي شروط هذا العقد؟""".splitlines()
+
 HOSTILE = [
     ("", "empty"),
     (" \n\t ", "empty"),
@@ -180,6 +205,11 @@ def test_questions_that_people_asked_of_a_manual_are_kept(manual: str, n: int, n
 @pytest.mark.parametrize("text", LEANING)
 def test_a_question_that_leans_on_what_its_writer_read_is_rejected(text: str) -> None:
     assert (fault_of(clean(text)) or "").startswith("cannot stand alone: “")
+
+
+@pytest.mark.parametrize("text", LEANS_ELSEWHERE + STANDS_ELSEWHERE)
+def test_what_leans_is_told_in_languages_with_other_letters(text: str) -> None:
+    assert (leans_on(text) is not None) is (text in LEANS_ELSEWHERE)
 
 
 @pytest.mark.parametrize(("text", "reason"), HOSTILE)
@@ -325,9 +355,9 @@ def test_the_same_question_in_nearly_the_same_words(one: str, other: str, langua
 @pytest.mark.parametrize(("shared", "more", "found"), [(4, 1, True), (12, 3, True), (3, 1, False), (15, 4, False)])
 def test_four_of_five_words_shared_are_a_duplicate_and_fewer_are_not(shared: int, more: int, found: bool) -> None:
     letters = [f"q{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"]
-    seen = Seen("xx")
+    seen = Asked("xx")
     seen.add("first", " ".join(letters[:shared]))
-    assert seen.nearest(" ".join(letters[: shared + more])) == ("first" if found else None)
+    assert seen.repeated(" ".join(letters[: shared + more])) == ("first" if found else None)
 
 
 some_words = st.lists(st.sampled_from(["red", "green", "blue", "black", "UART0", "UART1", "the", "你好吗"]), min_size=1)
@@ -335,12 +365,12 @@ some_words = st.lists(st.sampled_from(["red", "green", "blue", "black", "UART0",
 
 @given(st.lists(some_words, max_size=12), some_words)
 def test_the_index_finds_what_comparing_with_each_one_finds(earlier: list[list[str]], new: list[str]) -> None:
-    seen, text = Seen("en"), " ".join(new)
+    seen, text = Asked("en"), " ".join(new)
     for number, other in enumerate(earlier):
         seen.add(str(number), " ".join(other))
     scores = [similarity(shape_of(text, "en"), shape_of(" ".join(other), "en")) for other in earlier]
     best = max(scores, default=Fraction(0))
-    assert seen.nearest(text) == (str(scores.index(best)) if best >= THRESHOLD else None)
+    assert seen.repeated(text) == (str(scores.index(best)) if best >= THRESHOLD else None)
 
 
 @given(some_words, some_words)
