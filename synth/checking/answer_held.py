@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from itertools import permutations
 
@@ -39,9 +39,9 @@ _SPELT = re.compile(
 )
 
 
-def numbers_in(text: str) -> list[float]:
-    """The numbers of a text in their order: 1,000 and 1.000 are one thousand, 3,5 is three and a half, 0x1F is 31."""
-    return [value for value, _ in _found(text)]
+def numbers_in(text: str) -> set[float]:
+    """The numbers of a text: 1,000 and 1.000 are one thousand, 3,5 is three and a half, 0x1F is 31."""
+    return {value for value, _, _ in _found(text)}
 
 
 def spells_numbers(text: str) -> bool:
@@ -57,10 +57,10 @@ def foreign_number(answer: str, evidence: str, question: str) -> str | None:
     """
     if spells_numbers(evidence):
         return None
-    known = {*numbers_in(evidence), *numbers_in(question)}
+    known = numbers_in(evidence) | numbers_in(question)
     if not known:
         return None
-    for value, written in _found(answer):
+    for value, written, _ in _found(answer):
         is_count = value <= LARGEST_COUNT and value == int(value)
         if not (is_count or value in known or _comes_of(value, known)):
             return written
@@ -84,50 +84,39 @@ def other_amount(answer: str, evidence: str) -> tuple[str, str] | None:
     return None
 
 
-def _found(text: str) -> Iterator[tuple[float, str]]:
-    for match in _NUMBER.finditer(_ascii_digits(text)):
-        value = _value(match.group())
-        if value is not None:
-            yield value, match.group()
+def _found(text: str) -> Iterator[tuple[float, str, str]]:
+    """Each number, digits of every script read as ASCII's: its value, how it is written, and what stands behind it."""
+    folded = unicodedata.normalize("NFKC", text)
+    plain = "".join(str(unicodedata.decimal(char)) if char.isdecimal() else char for char in folded)
+    for match in _NUMBER.finditer(plain):
+        if (value := _value(match.group())) is not None:
+            yield value, match.group(), plain[match.end() : match.end() + 20]
 
 
 def _amounts(text: str) -> Iterator[tuple[float, str, str]]:
-    plain = _ascii_digits(text)
-    for match in _NUMBER.finditer(plain):
-        unit = re.match(r"[\s\u00a0-]?([^\W\d_]{2,12}|%)", plain[match.end() :])
-        value = _value(match.group())
-        if unit and value is not None:
-            yield value, unit[1].casefold()[:5], match.group() + unit.group()
-
-
-def _ascii_digits(text: str) -> str:
-    """With the digits of every script as ASCII's."""
-    folded = unicodedata.normalize("NFKC", text)
-    return "".join(str(unicodedata.decimal(char)) if char.isdecimal() else char for char in folded)
+    for value, written, behind in _found(text):
+        if unit := re.match(r"[\s\u00a0-]?([^\W\d_]{2,12}|%)", behind):
+            yield value, unit[1].casefold()[:5], written + unit.group()
 
 
 def _value(written: str) -> float | None:
     if written[:2].lower() == "0x":
         return float(int(written, 16))
     text = re.sub(r"['’\u00a0\u202f\u066c ]", "", written).replace("\u066b", ".")
-    parts = re.split("[.,]", text)
-    if len(parts) > 2 and all(len(part) == 3 for part in parts[1:]):
-        return float("".join(parts))
-    if len(parts) > 2:
-        return None  # a version, a date, an address
-    if len(parts) == 2 and len(parts[1]) == 3 and parts[0] != "0":
-        return float("".join(parts))
-    return float(".".join(parts))
+    whole, *parts = re.split("[.,]", text)
+    if parts and all(len(part) == 3 for part in parts) and (len(parts) > 1 or whole != "0"):
+        return float("".join([whole, *parts]))
+    return None if len(parts) > 1 else float(".".join([whole, *parts]))  # no version, date or address
 
 
-def _comes_of(value: float, known: Iterable[float]) -> bool:
+def _comes_of(value: float, known: Collection[float]) -> bool:
     """Whether a number is one of those known, in another unit, or made of two of them.
 
     Or is equal to one of these once that is rounded to 2 figures or more, as answers round.
     """
     return any(
         value == other or any(value == float(f"{other:.{digits}g}") for digits in (2, 3, 4))
-        for other in _made(sorted(set(known)))
+        for other in _made(sorted(known))
     )
 
 

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
@@ -16,11 +15,11 @@ from ragassay.records import Figure, QuestionsCheck
 from ragassay.text import one_line, same_words
 
 from ..looks import FEWEST, features_of, questions_check
-from ..questions.reject import Asked, Embed, Meanings
+from ..questions.reject import Asked, Embed, Meanings, leans_on, machine_words
 from .answer_held import comparable, not_held
 from .corpus_text import CorpusText, Found, evidence_of, windows
 from .test_set import FAULTS, Checked, Counted, Coverage, Covered, Fault, Finding, Item, Overlaps, Spread
-from .wording import Overlap, garbled, is_empty, leaning, model_talk, other_script, overlap
+from .wording import Overlap, garbled, is_empty, other_script, overlap
 
 SEED = 7
 RESAMPLES = 1000
@@ -71,20 +70,29 @@ def realism(
         others = random.Random(SEED).sample(others, MOST)
         notes.append(f"realism is of {MOST} of the questions, drawn at random")
     figures = ([features_of(text, corpus.search, corpus.language) for text in texts] for texts in (experts, others))
-    of_experts, of_set = figures
-    return questions_check(of_experts, of_set, seed=SEED), notes
+    return questions_check(*figures, seed=SEED), notes
 
 
-class Placed(Protocol):
-    """A question with what says where it is about."""
-
-    @property
-    def evidence(self) -> Sequence[Found]: ...
-    @property
-    def passage(self) -> tuple[str, str] | None: ...
+PRESENTLY = 0.5
+"""Share of a set's questions from which on a script that the corpus lacks is the set's own, and no fault."""
 
 
-def coverage(questions: Sequence[Placed], corpus: CorpusText) -> Coverage:
+@dataclass(frozen=True)
+class Looked:
+    """One item with what was looked up for it. readable: whether its text is neither empty nor garbled.
+
+    passage: (document, text) that BM25 finds first for it. overlap: with its evidence, or else that passage, whichever
+    it shares most with; None where there is neither.
+    """
+
+    item: Item
+    readable: bool
+    evidence: Sequence[Found]
+    passage: tuple[str, str] | None
+    overlap: Overlap | None
+
+
+def coverage(questions: Sequence[Looked], corpus: CorpusText) -> Coverage:
     """Documents and sections asked about, by evidence; by the passage found first for questions that bring none."""
     docs: set[str] = set()
     by_evidence = by_search = 0
@@ -113,25 +121,6 @@ def coverage(questions: Sequence[Placed], corpus: CorpusText) -> Coverage:
     )
 
 
-PRESENTLY = 0.5
-"""Share of a set's questions from which on a script that the corpus lacks is the set's own, and no fault."""
-
-
-@dataclass(frozen=True)
-class Looked:
-    """One item with what was looked up for it. readable: whether its text is neither empty nor garbled.
-
-    passage: (document, text) that BM25 finds first for it. overlap: with its evidence, or else that passage, whichever
-    it shares most with; None where there is neither.
-    """
-
-    item: Item
-    readable: bool
-    evidence: Sequence[Found]
-    passage: tuple[str, str] | None
-    overlap: Overlap | None
-
-
 def check_set(
     path: Path, items: Sequence[Item], corpus: CorpusText, experts: Sequence[str] = (), embed: Embed | None = None
 ) -> Checked:
@@ -145,16 +134,29 @@ def check_set(
         readable, evidence = not (is_empty(item.text) or garbled(item.text)), evidence_of(item, corpus)
         passage, most = _nearest(item.text, evidence, corpus) if readable else (None, None)
         looked.append(Looked(item, readable, evidence, passage, most))
-    cross = _crosses(looked, corpus)
+    sound = [one for one in looked if one.readable]
+    scripts = Counter(other_script(one.item.text, corpus.scripts) for one in sound)
+    most_are, n = max(scripts.items(), key=lambda pair: pair[1], default=(None, 0))
+    cross = most_are if len(looked) > 1 and n >= PRESENTLY * len(sound) else None
     findings = [
         *(finding for one in looked for finding in _of_text(one, corpus, cross)),
-        *_repeated([one.item for one in looked if one.readable], corpus.language, embed),
+        *_repeated([one.item for one in sound], corpus.language, embed),
         *(finding for one in looked for finding in _of_content(one, corpus)),
     ]
     order = {fault: number for number, fault in enumerate(FAULTS)}
     findings.sort(key=lambda finding: (finding.row, order[finding.fault]))
-    sound = [one for one in looked if one.readable]
     said, about = realism([one.item.text for one in sound], experts, corpus)
+    notes = []
+    if len(items) == 1:
+        notes.append(
+            "the set has one question, of which nothing can be said as a set: neither near-duplicates nor realism"
+        )
+    if cross:
+        notes.append(
+            f"half of the questions or more are in {cross.title()} letters, which the corpus lacks: no fault of each"
+        )
+    if embed is None and len(items) > 1:
+        notes.append("near-duplicates were found by their words alone, not by meaning (--embedding)")
     return Checked(
         set=str(path),
         corpus=str(corpus.place),
@@ -170,7 +172,7 @@ def check_set(
             for one in looked
             if any(found.fault is None and found.share is not None and found.share < 1 for found in one.evidence)
         ),
-        notes=(*_notes(items, cross, embed), *about),
+        notes=(*notes, *about),
     )
 
 
@@ -181,13 +183,6 @@ def _nearest(
     texts = [window for found in evidence if found.text for window in windows(found.text)]
     found = [overlap(question, text, corpus.language) for text in (*texts, *([passage[1]] if passage else []))]
     return passage, max(found, key=lambda one: (one.copied, one.run, one.shared), default=None)
-
-
-def _crosses(looked: Sequence[Looked], corpus: CorpusText) -> str | None:
-    """The script of most questions, where the corpus lacks it: then questions in it are no fault."""
-    scripts = Counter(other_script(one.item.text, corpus.scripts) for one in looked if one.readable)
-    script, n = max(scripts.items(), key=lambda pair: pair[1], default=(None, 0))
-    return script if len(looked) > 1 and n >= PRESENTLY * scripts.total() else None
 
 
 def _of_text(one: Looked, corpus: CorpusText, cross: str | None) -> Iterator[Finding]:
@@ -201,9 +196,9 @@ def _of_text(one: Looked, corpus: CorpusText, cross: str | None) -> Iterator[Fin
         return
     if (script := other_script(text, corpus.scripts)) and script != cross:
         yield _finding(one.item, "other-script", f"its letters are {script.title()}, which the corpus has not")
-    if words := model_talk(text):
+    if words := machine_words(" ".join(text.split())):
         yield _finding(one.item, "model-talk", f"“{words}”")
-    if words := leaning(text):
+    if words := leans_on(" ".join(text.split())):
         yield _finding(one.item, "not-alone", f"leans on “{words}”")
 
 
@@ -220,10 +215,8 @@ def _repeated(items: Sequence[Item], language: str, embed: Embed | None) -> Iter
 
 def _of_content(one: Looked, corpus: CorpusText) -> Iterator[Finding]:
     if one.overlap and one.overlap.copied:
-        most = one.overlap
-        detail = (
-            f"{most.run:g} words in a row (“{most.words}”) and {most.shared:.0%} of its content words are a passage's"
-        )
+        run = f"{one.overlap.run:g} words in a row (“{one.overlap.words}”)"
+        detail = f"{run} and {one.overlap.shared:.0%} of its content words are a passage's"
         yield _finding(one.item, "copy", detail)
     if missing := [found.fault for found in one.evidence if found.fault]:
         more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
@@ -258,12 +251,3 @@ def _counts(looked: Sequence[Looked], findings: Sequence[Finding]) -> dict[Fault
         for fault in FAULTS
         for n in [able.get(fault, readable)]
     }
-
-
-def _notes(items: Sequence[Item], cross: str | None, embed: Embed | None) -> Iterator[str]:
-    if len(items) == 1:
-        yield "the set has one question, of which nothing can be said as a set: neither near-duplicates nor realism"
-    if cross:
-        yield f"half of the questions or more are in {cross.title()} letters, which the corpus lacks: no fault of each"
-    if embed is None and len(items) > 1:
-        yield "near-duplicates were found by their words alone, not by meaning (--embedding)"

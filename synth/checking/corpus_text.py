@@ -11,7 +11,6 @@ from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.evidence import PASSAGE, QUOTE, Documents, Span, span_of
@@ -193,17 +192,23 @@ def evidence_of(item: Item, corpus: CorpusText) -> tuple[Found, ...]:
 def _found(piece: Piece, corpus: CorpusText) -> Found:
     if isinstance(piece, str):
         return _text(piece, corpus)
-    if frozenset(piece) == PASSAGE and corpus.pages is None:
-        return _passage(str(piece["passage"]), corpus)
-    if corpus.pages is None:
-        return _without_pages(piece, corpus)
-    try:
-        span = span_of(piece, corpus.pages, lambda: corpus.passages)
-    except InputError as error:
-        if frozenset(piece) == PASSAGE and piece["passage"] in corpus.passages:
-            return _passage(str(piece["passage"]), corpus)  # it does not say where it stands
-        return Found(str(piece.get("quote", "")), fault=error.problem)
-    return Found(corpus.pages.text(span.doc)[span.start : span.end], span.doc, span)
+    form = frozenset(piece)
+    if corpus.pages is not None:
+        try:
+            span = span_of(piece, corpus.pages, lambda: corpus.passages)
+            return Found(corpus.pages.text(span.doc)[span.start : span.end], span.doc, span)
+        except InputError as error:
+            if form != PASSAGE or piece["passage"] not in corpus.passages:
+                return Found(str(piece.get("quote", "")), fault=error.problem)
+    if form == PASSAGE:  # a passage that does not say where it stands
+        name = str(piece["passage"])
+        if (passage := corpus.passages.get(name)) is None:
+            return Found(fault=f"the passage '{name}' is not in the corpus")
+        return Found("\n".join(filter(None, (passage.title, passage.text))), document_of(passage))
+    doc = piece["doc"]  # without pages.jsonl a document and a quote can be looked up; pages and offsets cannot
+    if doc not in corpus.documents:
+        return Found(fault=f"names the document '{doc}', of which there is no text")
+    return _text(piece["quote"], corpus) if form == QUOTE else Found(doc=doc, judged=False)
 
 
 def _text(text: str, corpus: CorpusText) -> Found:
@@ -216,22 +221,6 @@ def _text(text: str, corpus: CorpusText) -> Found:
     doc = corpus.document_with(text)
     span = corpus.pages.of_quote(doc, text) if corpus.pages and doc else None
     return Found(text, doc, span, share=share)
-
-
-def _passage(name: str, corpus: CorpusText) -> Found:
-    if (passage := corpus.passages.get(name)) is None:
-        return Found(fault=f"the passage '{name}' is not in the corpus")
-    return Found("\n".join(filter(None, (passage.title, passage.text))), document_of(passage))
-
-
-def _without_pages(piece: Mapping[str, Any], corpus: CorpusText) -> Found:
-    """Without pages.jsonl a document and a quote can be looked up; pages and offsets cannot."""
-    doc = piece["doc"]
-    if doc not in corpus.documents:
-        return Found(fault=f"names the document '{doc}', of which there is no text")
-    if frozenset(piece) == QUOTE:
-        return _text(piece["quote"], corpus)
-    return Found(doc=doc, judged=False)
 
 
 NO_MODEL = {"model": "file:none"}
@@ -247,27 +236,18 @@ def read_corpus(
     Raises InputError.
     """
     made = any((place / name).exists() for name in ("pages.jsonl", "corpus.jsonl"))
-    file = place / "experiment.toml"
-    if made or not place.is_dir() or not _kinds(place):
+    files = [] if made or not place.is_dir() else place.rglob("*")
+    file, kinds = place / "experiment.toml", {kind for path in files if (kind := kind_of(path.name))}
+    if not kinds:
         language = language or (load_experiment(file).corpus.language if file.exists() else "en")
         return open_corpus(place, language), ()
+    if file.exists():
+        experiment = load_experiment(file).model_copy(update={"chunking": ()})
+    else:  # nothing but defaults, for PDFs or what else is there
+        asked = {"ingest": {"kinds": [PDF] if PDF in kinds else sorted(kinds)}, "questions": {"source": "own"}}
+        experiment = Experiment.model_validate(asked | {"answer": NO_MODEL, "judge": NO_MODEL})
     with TemporaryDirectory(prefix="ragassay-check-") as folder:
-        workspace = Workspace(place, Path(folder), _experiment(file))
+        workspace = Workspace(place, Path(folder), experiment)
         outcome = ingest(workspace, progress)
         corpus = open_corpus(Path(folder), language or workspace.experiment.corpus.language)
     return replace(corpus, place=place), outcome.notices
-
-
-def _kinds(place: Path) -> set[str]:
-    """Of the documents in the folder."""
-    return {kind for path in place.rglob("*") if (kind := kind_of(path.name))}
-
-
-def _experiment(file: Path) -> Experiment:
-    """The folder's own, without further chunkings; else nothing but defaults, for PDFs or what else is there."""
-    if not file.exists():
-        ingested = {"kinds": [PDF] if PDF in (kinds := _kinds(file.parent)) else sorted(kinds)}
-        return Experiment.model_validate(
-            {"ingest": ingested, "questions": {"source": "own"}, "answer": NO_MODEL, "judge": NO_MODEL}
-        )
-    return load_experiment(file).model_copy(update={"chunking": ()})

@@ -68,7 +68,7 @@ def read_test_set(path: Path) -> list[Item]:
     if text is None:
         there = ", ".join(map(plain, headings[:12]))
         raise InputError(f"has no field that can be the question, it has {there}", file=path, remedy=LAYOUTS)
-    id_field = _field_of(rows, ID)
+    id_field = next((name for name in ID if name in headings), None)
     items = [_item(row, text, id_field, path) for row in rows]
     first: dict[str, Item] = {}
     for item in items:
@@ -101,11 +101,6 @@ def with_labels(items: Sequence[Item], qrels: Path) -> list[Item]:
     ]
 
 
-def _field_of(rows: Sequence[Row], names: Sequence[str]) -> str | None:
-    there = {key for row in rows for key in row.fields}
-    return next((name for name in names if name in there), None)
-
-
 def _item(row: Row, text: str, id_field: str | None, path: Path) -> Item:
     number, line, value, _ = row
     asked = value.get(text)
@@ -117,28 +112,23 @@ def _item(row: Row, text: str, id_field: str | None, path: Path) -> Item:
     metadata = metadata if isinstance(metadata, dict) else {}
     given = value.get(id_field) if id_field else None
     name = str(given).strip() if given not in (None, "") else f"row-{number}"
-    return Item(name, number, line, asked or "", _answer(value, metadata, text), _evidence(row, path), metadata)
+    answer = next((value[name] for name in ANSWER if value.get(name) and name != text), None)
+    answer = answer or metadata.get("expected_response")
+    if isinstance(answer, list):
+        answer = next((one for one in answer if isinstance(one, str)), None)
+    answer = answer if isinstance(answer, str) and answer.strip() else None
+    return Item(name, number, line, asked or "", answer, _evidence(row, metadata, path), metadata)
 
 
-def _answer(value: Mapping[str, Any], metadata: Mapping[str, Any], text: str) -> str | None:
-    found = next((value[name] for name in ANSWER if value.get(name) and name != text), None)
-    found = found or metadata.get("expected_response")
-    if isinstance(found, list):
-        found = next((one for one in found if isinstance(one, str)), None)
-    return found if isinstance(found, str) and found.strip() else None
-
-
-def _evidence(row: Row, path: Path) -> tuple[Piece, ...]:
-    number, line, value, _ = row
-    metadata = value.get("metadata")
-    ours = metadata.get("evidence") if isinstance(metadata, dict) else None
-    found = ours if ours is not None else next((value[name] for name in EVIDENCE if value.get(name)), None)
+def _evidence(row: Row, metadata: Mapping[str, Any], path: Path) -> tuple[Piece, ...]:
+    ours = metadata.get("evidence")
+    found = ours if ours is not None else next((row.fields[name] for name in EVIDENCE if row.fields.get(name)), None)
     pieces = as_list(found)
     if any(isinstance(piece, dict) for piece in pieces):
-        return tuple(given_pieces({"evidence": pieces}, path, line or number))
+        return tuple(given_pieces({"evidence": pieces}, path, row.line or row.number))
     if not all(isinstance(piece, str) for piece in pieces):
         problem = f"{row.place}the evidence is no text and no list of texts"
-        raise InputError(problem, file=path, line=line, remedy="give the passages' texts, or places in documents")
+        raise InputError(problem, file=path, line=row.line, remedy="give the passages' texts, or places in documents")
     return tuple(text for piece in pieces if (text := _HOP.sub("", piece).strip()))
 
 
@@ -153,9 +143,8 @@ def write_accepted(path: Path, sheet: Path, out: Path) -> tuple[int, int]:
     reject, a row that is not the set's, twice or missing; and for a workbook, of which no rows are copied.
     """
     if path.suffix.lower() == WORKBOOK:
-        raise InputError(
-            "is a workbook, whose rows cannot be copied", file=path, remedy="save it as .csv and check that"
-        )
+        problem = "is a workbook, whose rows cannot be copied"
+        raise InputError(problem, file=path, remedy="save it as .csv and check that")
     if out.resolve() in (path.resolve(), sheet.resolve()):
         raise InputError("would be overwritten", file=out, remedy="name another file with --out")
     items = read_test_set(path)
@@ -172,14 +161,20 @@ def _accepted(items: Sequence[Item], sheet: Path) -> list[Item]:
         missing = next((name for name in ("id", "row", "verdict") if name not in cells), None)
         if missing:
             raise InputError(f"has no column {missing}", file=sheet, remedy="give the sheet that check --out wrote")
-        item = _item_of(items, cells, sheet, line)
-        if item.row in found:
-            raise InputError(f"has row {item.row} of the set a second time", file=sheet, line=line, remedy="delete one")
+        number = str(cells["row"]).strip()
+        known = number.isascii() and number.isdigit() and len(number) < 10 and 1 <= int(number) <= len(items)
+        if not known or cells["id"] != safe_cell(items[int(number) - 1].id):
+            problem = f"'{plain(str(cells['id'])[:60])}' is not question {plain(number[:20]) or '(blank)'} of the set"
+            remedy = "give the sheet of this set, its id and row unchanged"
+            raise InputError(problem, file=sheet, line=line, remedy=remedy)
+        row = int(number)
+        if row in found:
+            raise InputError(f"has row {row} of the set a second time", file=sheet, line=line, remedy="delete one")
         cell = str(cells["verdict"])
         if (verdict := cell.strip().lower()) not in VERDICTS:
             problem = f"the verdict is '{plain(cell[:60])}'" if verdict else "has no verdict"
             raise InputError(problem, file=sheet, line=line, remedy="write accept or reject")
-        found[item.row] = verdict == VERDICTS[0]
+        found[row] = verdict == VERDICTS[0]
     verdicts = {item.id: found[item.row] for item in items if item.row in found}
     made = {item.row: original for item in items if (original := original_of(item.metadata)) is not None}
     found = {row: verdicts.get(original, False) for row, original in made.items()} | found
@@ -188,15 +183,6 @@ def _accepted(items: Sequence[Item], sheet: Path) -> list[Item]:
         problem = f"lacks {len(left)} of the set's {len(items)} questions, first '{plain(left[0].id)}'"
         raise InputError(problem, file=sheet, remedy="keep every row, and write reject where a question is to go")
     return [item for item in items if found[item.row]]
-
-
-def _item_of(items: Sequence[Item], cells: Any, sheet: Path, line: int | None) -> Item:
-    number = str(cells["row"]).strip()
-    known = number.isascii() and number.isdigit() and len(number) < 10 and 1 <= int(number) <= len(items)
-    if not known or cells["id"] != safe_cell(items[int(number) - 1].id):
-        problem = f"'{plain(str(cells['id'])[:60])}' is not question {plain(number[:20]) or '(blank)'} of the set"
-        raise InputError(problem, file=sheet, line=line, remedy="give the sheet of this set, its id and row unchanged")
-    return items[int(number) - 1]
 
 
 def _copied(path: Path, items: Sequence[Item], accepted: Sequence[Item]) -> str:
@@ -213,17 +199,10 @@ def _copied(path: Path, items: Sequence[Item], accepted: Sequence[Item]) -> str:
 
 
 def _listed(path: Path, accepted: Sequence[Item]) -> str:
-    value = read_json(path)
-    rows = {item.row for item in accepted}
-
-    def kept(values: Sequence[Any]) -> list[Any]:
-        return [one for number, one in enumerate(values, 1) if number in rows]
-
-    if isinstance(value, dict) and (name := list_field(value)):
-        value = {**value, name: kept(value[name])}
-    else:
-        value = kept(value)
-    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+    value, rows = read_json(path), {item.row for item in accepted}
+    name = list_field(value) if isinstance(value, dict) else None
+    kept = [one for number, one in enumerate(value[name] if name else value, 1) if number in rows]
+    return json.dumps({**value, name: kept} if name else kept, ensure_ascii=False, indent=2) + "\n"
 
 
 Fault = Literal[

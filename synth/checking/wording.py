@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from ragassay.text import plain
 
 from ..looks import form_of
-from ..questions.reject import leans_on, machine_words, shape_of, tokens_of
+from ..questions.reject import shape_of, tokens_of
 
 RUN = 8
 """Words in a row from which on a question is a copy."""
@@ -54,19 +54,17 @@ def overlap(question: str, passage: str, language: str) -> Overlap:
     text, phrase = ([token.casefold() for token in tokens] for tokens in (there, asked))
     match = SequenceMatcher(None, text, phrase, autojunk=False).find_longest_match()
     run = asked[match.b : match.b + match.size]
+    words = ""  # of the run as they stood, overlapping pairs of characters made one again
+    for before, token in zip(["", *run], run, strict=False):
+        wide = is_wide(token)
+        overlaps = wide and is_wide(before) and before[-1] == token[0]
+        words += token[1:] if overlaps else token if wide or not words else f" {token}"
     content = shape_of(question, language).content
     n_wide = sum(map(is_wide, content))
     shared = len(content & shape_of(passage, language).content) / len(content) if content else 0.0
-    length = _length(run)
-    n_content = len(content) - n_wide + round(WIDE * n_wide)
-    return Overlap(
-        length,
-        length / _length(asked) if asked else 0.0,
-        shared,
-        n_content,
-        _joined(run),
-        form_of(question) == "keywords",
-    )
+    length, n_content = _length(run), len(content) - n_wide + round(WIDE * n_wide)
+    share = length / _length(asked) if asked else 0.0
+    return Overlap(length, share, shared, n_content, words, form_of(question) == "keywords")
 
 
 def is_wide(token: str) -> bool:
@@ -79,18 +77,9 @@ def _length(tokens: list[str]) -> float:
     return sum(WIDE if is_wide(token) else 1.0 for token in tokens)
 
 
-def _joined(tokens: list[str]) -> str:
-    """The words of a run as they stood; overlapping pairs of characters made one again."""
-    text = ""
-    for before, token in zip(["", *tokens], tokens, strict=False):
-        wide = is_wide(token)
-        overlaps = wide and bool(before) and is_wide(before) and before[-1] == token[0]
-        text += token[1:] if overlaps else token if wide or not text else f" {token}"
-    return text
-
-
 _FOREIGN = re.compile(r"[^\x00-\x7f]{2,}")
-_CODE_PAGES = ("cp1252", "cp1251")
+_LEADS = "ÂÃâÐÑØÙ"
+"""What the first bytes of sequences are in cp1252; in cp1251 they are РСГ."""
 _KNOWN = re.compile("锟斤拷|烫烫烫|屯屯屯|ï¿½|ĂŠ|â€[™œ˜¦“”\x9d\x9c]")
 """What replacement characters and memory without content become, and the commonest of what else is seen."""
 _SURE = re.compile("[\u00a0-\u00ff\u0400-\u045f\u0600-\u06ff\u2010-\u203a\u20ac]")
@@ -106,34 +95,27 @@ def mojibake(text: str) -> str | None:
     """
     if known := _KNOWN.search(text):
         return f"“{known.group()}”"
-    found = [(run, meant) for run in _FOREIGN.findall(text) for meant in _meant(run) if not _closes(run)]
+    found = [(run, meant) for run in _FOREIGN.findall(text) if (meant := _meant(run))]
     n = sum(len(meant) for _, meant in found)
-    if n >= 2 or any(_SURE.match(meant) and run[0] in "ÂÃâÐÑØÙРСГ" for run, meant in found):
+    if n >= 2 or any(_SURE.match(meant) and run[0] in f"{_LEADS}РСГ" for run, meant in found):
         return f"“{found[0][0]}”, which was “{found[0][1]}”"
     return None
 
 
-def _meant(run: str) -> Iterator[str]:
-    for page in _CODE_PAGES:
+def _meant(run: str) -> str | None:
+    """What the bytes of a run are in UTF-8, where that has fewer characters; what cp1252 leaves undefined stands for
+    itself, as browsers read it."""
+    if unicodedata.category(run[1])[0] in "PZ" and run[0] not in _LEADS:
+        return None  # a letter before a mark, which no second byte of its would be
+    for page in ("cp1252", "cp1251"):
+        own = range(0x80, 0xA0) if page == "cp1252" else ()
         try:
-            meant = _bytes_of(run, page).decode("utf-8")
+            meant = b"".join(bytes([ord(char)]) if ord(char) in own else char.encode(page) for char in run).decode()
         except UnicodeError:
             continue
         if len(meant) < len(run) and all(unicodedata.category(char)[0] in "LNPSZM" for char in meant):
-            yield meant
-            return
-
-
-def _bytes_of(run: str, page: str) -> bytes:
-    """The bytes it was read from; what cp1252 leaves undefined stands for itself, as browsers read it."""
-    if page != "cp1252":
-        return run.encode(page)
-    return b"".join(bytes([ord(char)]) if 0x80 <= ord(char) < 0xA0 else char.encode(page) for char in run)
-
-
-def _closes(run: str) -> bool:
-    """Whether a letter stands before a mark, which no second byte of its would be."""
-    return unicodedata.category(run[1])[0] in "PZ" and run[0] not in "ÂÃâÐÑØÙ"
+            return meant
+    return None
 
 
 PRESENT = 0.01
@@ -172,16 +154,6 @@ def garbled(text: str) -> str | None:
         return "its words fall apart into letters"
     words, unspoken = _LATIN_SMALL.findall(folded), _UNSPEAKABLE.findall(folded)
     return "its letters make no words" if len(unspoken) >= 3 and 2 * len(unspoken) > len(words) else None
-
-
-def model_talk(text: str) -> str | None:
-    """The words of it that pass between a model and its user; None without any."""
-    return machine_words(" ".join(text.split()))
-
-
-def leaning(text: str) -> str | None:
-    """The words by which it leans on a text that its reader does not have; None where it stands alone."""
-    return leans_on(" ".join(text.split()))
 
 
 _ONE = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": "CJK", "BOPOMOFO": "CJK", "IDEOGRAPHIC": "CJK"}

@@ -43,14 +43,21 @@ def by_words(text: DocumentText, size: int, overlap: int) -> list[Span]:
 
 def windows(places: Sequence[Cut], size: int, overlap: int) -> Iterator[tuple[int, int]]:
     """(first, stop) word indexes, stop excluded, that cover the len(places) + 1 words; 0 <= overlap < size."""
-    n_words, first, covered = len(places) + 1, 0, 0
+    n_words, first, covered, repeated = len(places) + 1, 0, 0, min(overlap, size - 1)
     while n_words - first > LONGEST * size:
-        stop = _stop(places, first, covered, size)
+        latest = int(min(first + LONGEST * size, n_words - SHORTEST_TAIL * size))
+        earliest = min(max(int(first + SHORTEST * size), covered + 1), latest)
+        stop = best(places, earliest - 1, latest - 1, first + size - 1, STEP * size) + 1
         if stop <= covered:  # what is left is a tail: the last passage takes it, and less of what is covered
             first = n_words - int(LONGEST * size)
             break
         yield first, stop
-        first, covered = _next_first(places, first, stop, min(overlap, size - 1)), stop
+        begin = covered = stop
+        if repeated:  # give or take half of it for a better place
+            earliest = max(stop - int(1.5 * repeated), first + 1)
+            latest = max(stop - max(repeated // 2, 1), earliest)
+            begin = best(places, earliest - 1, latest - 1, stop - repeated - 1, OVERLAP_STEP * repeated) + 1
+        first = begin
     yield first, n_words
 
 
@@ -62,22 +69,6 @@ def parts(places: Sequence[Cut], first: int, stop: int, size: int) -> Iterator[t
         yield first, end
         first = end
     yield first, stop
-
-
-def _stop(places: Sequence[Cut], first: int, covered: int, size: int) -> int:
-    """Where the passage that begins at `first` stops: beyond what is covered, and leaving no tiny tail."""
-    latest = int(min(first + LONGEST * size, len(places) + 1 - SHORTEST_TAIL * size))
-    earliest = min(max(int(first + SHORTEST * size), covered + 1), latest)
-    return best(places, earliest - 1, latest - 1, first + size - 1, STEP * size) + 1
-
-
-def _next_first(places: Sequence[Cut], first: int, stop: int, overlap: int) -> int:
-    """Where the next passage begins: `overlap` words before `stop`, give or take half of that for a better place."""
-    if overlap == 0:
-        return stop
-    earliest = max(stop - int(1.5 * overlap), first + 1)
-    latest = max(stop - max(overlap // 2, 1), earliest)
-    return best(places, earliest - 1, latest - 1, stop - overlap - 1, OVERLAP_STEP * overlap) + 1
 
 
 def by_headings(text: DocumentText, size: int) -> list[Span]:
@@ -321,28 +312,18 @@ def by_meaning(
         return []
     import numpy as np
 
-    distances = _distances(embed(in_company), [len(own) for own in runs])
-    every = [one for own in distances for one in own]
-    highest = float(np.percentile(every, breakpoint)) if every else 0.0
-    found: list[Span] = []
-    for stretch, own, far in zip(text.stretches, runs, distances, strict=True):
-        ends = [number + 1 for number, distance in enumerate(far) if distance > highest]
-        for first, stop in pairwise([0, *ends, len(own)]):
-            found += [stretch.span(*run) for run in filled(cut_to(stretch, own[first:stop], size), size, 0)]
-    return found
-
-
-def _distances(vectors: Vectors, lengths: Sequence[int]) -> list[list[float]]:
-    """Of each stretch, the cosine distances of its neighbouring rows; 1 of a row of zeros."""
-    import numpy as np
-
-    rows, found, begin = np.asarray(vectors, dtype=np.float64), [], 0
+    rows = np.asarray(embed(in_company), dtype=np.float64)
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     rows = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
-    for n in lengths:
-        own = rows[begin : begin + n]
-        found.append([float(one) for one in 1 - np.sum(own[:-1] * own[1:], axis=1)])
-        begin += n
+    ends = np.cumsum([len(own) for own in runs])
+    distances = [1 - np.sum(own[:-1] * own[1:], axis=1) for own in np.split(rows, ends[:-1])]
+    every = np.concatenate(distances)
+    highest = float(np.percentile(every, breakpoint)) if len(every) else 0.0
+    found: list[Span] = []
+    for stretch, own, far in zip(text.stretches, runs, distances, strict=True):
+        cuts = (np.flatnonzero(far > highest) + 1).tolist()
+        for first, stop in pairwise([0, *cuts, len(own)]):
+            found += [stretch.span(*run) for run in filled(cut_to(stretch, own[first:stop], size), size, 0)]
     return found
 
 

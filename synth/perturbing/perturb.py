@@ -65,22 +65,21 @@ def made_by_model(
         asked = [(prompt.render({"question": one.text}), one.text) for one in queries]
         of = _replacements if kind == "synonyms" else lambda text: None
         batches.append(Batch(kind, model, tuple(Request(said, of(text), sample=seed) for said, text in asked)))
-    return {
-        kind: [_read(kind, query, reply) for query, reply in zip(queries, replies, strict=True)]
-        for kind, replies in zip(kinds, caller.ask(batches) if batches else [], strict=True)
-    }
+    found: dict[str, list[Made]] = {}
+    for kind, replies in zip(kinds, caller.ask(batches) if batches else [], strict=True):
+        found[kind] = [_read(kind, query.text, reply) for query, reply in zip(queries, replies, strict=True)]
+    return found
 
 
-def _read(kind: str, query: Query, reply: Reply) -> Made:
+def _read(kind: str, asked: str, reply: Reply) -> Made:
     if reply.error is not None:
         return Made(error=reply.error)
     text = " ".join((reply.text or "").split())
     if kind == "synonyms":
-        named: list[Replacement] = getattr(reply.value, "replacements", [])
-        text = replaced(query.text, {one.word: one.synonym for one in named})
+        text = replaced(asked, {one.word: one.synonym for one in getattr(reply.value, "replacements", ())})
     if not text:
         return Made(error="the reply is empty")
-    return Made(None if same_words(text) == same_words(query.text) else text)
+    return Made(None if same_words(text) == same_words(asked) else text)
 
 
 def replaced(text: str, synonyms: Mapping[str, str]) -> str:
@@ -88,21 +87,18 @@ def replaced(text: str, synonyms: Mapping[str, str]) -> str:
     if not synonyms:
         return text
     by_word = {word.casefold(): synonym.strip() for word, synonym in synonyms.items()}
-    words = sorted(synonyms, key=len, reverse=True)
+    words = "|".join(map(_pattern, sorted(synonyms, key=len, reverse=True)))
+    return re.sub(words, lambda found: _capital_as(found, by_word[found.group().casefold()]), text)
 
-    def other(found: re.Match[str]) -> str:
-        new = by_word[found.group().casefold()]
-        return new[:1].upper() + new[1:] if found.group()[:1].isupper() else new
 
-    return re.sub("|".join(map(_pattern, words)), other, text)
+def _capital_as(found: re.Match[str], new: str) -> str:
+    return new[:1].upper() + new[1:] if found.group()[:1].isupper() else new
 
 
 def _pattern(word: str) -> str:
     """The word by itself, not inside another one, where its script tells words apart."""
     bare = re.escape(word)
-    if _UNSPACED.search(word):
-        return bare
-    return rf"(?<!\w){bare}(?!\w)"
+    return bare if _UNSPACED.search(word) else rf"(?<!\w){bare}(?!\w)"
 
 
 def _replacements(text: str) -> type[BaseModel]:
@@ -134,16 +130,8 @@ SHARE = 0.2
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _LETTERS = re.compile(r"[^\W\d_]{4,}")
-_KEYBOARDS = (
-    ("qwertyuiop", "asdfghjkl", "zxcvbnm"),
-    ("йцукенгшщзхъ", "фывапролджэ", "ячсмитьбю"),
-)
-_NEIGHBOURS = {
-    row[at]: [row[near] for near in (at - 1, at + 1) if 0 <= near < len(row)]
-    for rows in _KEYBOARDS
-    for row in rows
-    for at in range(len(row))
-}
+_ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm", "йцукенгшщзхъ", "фывапролджэ", "ячсмитьбю")
+_NEIGHBOURS = {key: [*row[max(at - 1, 0) : at], *row[at + 1 : at + 2]] for row in _ROWS for at, key in enumerate(row)}
 """The keys beside each in its row, of the English and the Russian keyboard."""
 
 
@@ -155,40 +143,32 @@ def typos(text: str, random: Random) -> str | None:
     words = list(_LETTERS.finditer(text))
     if not words:
         return None
-    chosen = random.sample(words, max(1, round(SHARE * len(words))))
     changed = list(text)
-    for word in chosen:
+    for word in random.sample(words, max(1, round(SHARE * len(words)))):
         at = random.randrange(word.start() + 1, word.end() - 1)
         near = _NEIGHBOURS.get(text[at].lower(), [])
         if near and random.random() < 0.5:
             key = random.choice(near)
             changed[at] = key.upper() if text[at].isupper() else key
-        else:
-            _swap(changed, word, random)
+        elif inside := [at for at in range(word.start() + 1, word.end() - 2) if text[at] != text[at + 1]]:
+            at = random.choice(inside)
+            changed[at], changed[at + 1] = text[at + 1], text[at]
     made = "".join(changed)
     return made if made != text else None
 
 
-def _swap(letters: list[str], word: re.Match[str], random: Random) -> None:
-    """Two letters inside a word that differ and stand side by side change places, where there are such."""
-    inside = [at for at in range(word.start() + 1, word.end() - 2) if letters[at] != letters[at + 1]]
-    if inside:
-        at = random.choice(inside)
-        letters[at], letters[at + 1] = letters[at + 1], letters[at]
-
-
 def word_order(text: str, random: Random) -> str | None:
     """Words side by side change places; what stands between words stays where it is."""
-    words = list(_WORD.finditer(text))
-    pairs = [at for at in range(len(words) - 1) if words[at].group() != words[at + 1].group()]
-    said, free = [word.group() for word in words], set(pairs)
-    wanted = max(1, round(SHARE * len(words) / 2))
+    said = _WORD.findall(text)
+    pairs = [at for at in range(len(said) - 1) if said[at] != said[at + 1]]
+    free, wanted = set(pairs), max(1, round(SHARE * len(said) / 2))
     for at in random.sample(pairs, len(pairs)):
         if at in free and wanted:
             said[at], said[at + 1] = said[at + 1], said[at]
             free -= {at - 1, at, at + 1}
             wanted -= 1
-    made = _with(text, words, said)
+    moved = iter(said)
+    made = _WORD.sub(lambda _: next(moved), text)
     return made if made != text else None
 
 
@@ -200,23 +180,13 @@ def case(text: str, random: Random) -> str | None:
 
 def synonyms(text: str, random: Random, table: Synonyms) -> str | None:
     """Each word that the table has becomes one of its synonyms, with a capital where it had one."""
-    words = list(_WORD.finditer(text))
-    said = []
-    for word in words:
-        known = table.get(word.group().casefold())
-        new = random.choice(list(known)) if known else word.group()
-        said.append(new[:1].upper() + new[1:] if known and word.group()[0].isupper() else new)
-    made = _with(text, words, said)
+
+    def other(found: re.Match[str]) -> str:
+        known = table.get(found.group().casefold())
+        return _capital_as(found, random.choice(list(known))) if known else found.group()
+
+    made = _WORD.sub(other, text)
     return made if made != text else None
-
-
-def _with(text: str, words: Sequence[re.Match[str]], said: Sequence[str]) -> str:
-    """The text with each word replaced."""
-    parts, end = [], 0
-    for word, new in zip(words, said, strict=True):
-        parts += [text[end : word.start()], new]
-        end = word.end()
-    return "".join([*parts, text[end:]])
 
 
 KINDS = ("typos", "word-order", "synonyms", "case", "paraphrase")
@@ -253,9 +223,8 @@ def read_synonyms(path: Path) -> Synonyms:
             for row in rows:
                 word, *others = (cell.strip() for cell in row or [""])
                 if word and not any(others):
-                    raise InputError(
-                        f"'{plain(word)}' has no synonym", file=path, line=rows.line_num, remedy="word,synonym"
-                    )
+                    problem = f"'{plain(word)}' has no synonym"
+                    raise InputError(problem, file=path, line=rows.line_num, remedy="word,synonym")
                 if word:
                     table.setdefault(word.casefold(), []).extend(filter(None, others))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -299,13 +268,12 @@ def perturb(
             if made.error is not None:
                 found.failed[kind] += 1
                 found.errors.setdefault(kind, made.error)
-                continue
-            if made.text is None:
+            elif made.text is None:
                 found.unchanged[kind] += 1
-                continue
-            link = {FROM: query.id, KIND: kind}
-            metadata, history = {**query.metadata, **link}, query.history
-            found.queries.append(Query(id=f"{query.id}.{kind}", text=made.text, metadata=metadata, history=history))
+            else:
+                link = {FROM: query.id, KIND: kind}
+                new = {"id": f"{query.id}.{kind}", "text": made.text, "metadata": {**query.metadata, **link}}
+                found.queries.append(Query(**new, history=query.history))
     return found
 
 

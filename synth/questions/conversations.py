@@ -288,8 +288,8 @@ class _Steps:
                     rows.append((history, group))
         found: Readings[str] = {True: {}, False: {}}
         for (history, group), reply in zip(rows, self.asker.ask(requests), strict=True):
-            items = reply.value.questions if isinstance(reply.value, AllRestored) else []
-            found[history].update(_by_number(group, ((item.number, item.question.strip()) for item in items)))
+            told = reply.value.questions if isinstance(reply.value, AllRestored) else []
+            found[history].update(_by_number(group, ((item.number, item.question.strip()) for item in told)))
         return found
 
     def _same(self, said: Sequence[Said], texts: Readings[str]) -> Readings[bool]:
@@ -319,7 +319,7 @@ def _moves(slots: Iterable[TurnSlot]) -> list[str]:
     return list(dict.fromkeys(slot.move for slot in slots))
 
 
-def _together(places: Sequence[int]) -> list[Sequence[int]]:
+def _together(places: list[int]) -> list[list[int]]:
     return [places[start : start + TOGETHER] for start in range(0, len(places), TOGETHER)]
 
 
