@@ -22,16 +22,7 @@ from ..pdf.readers import OutlineEntry
 from ..pdf.soundness import fault
 from .chunking import HERE_ALONE, Means, by_words, spans_of
 from .page_furniture import strip_contents, strip_furniture
-from .text import DocumentText, Span, Stretch, best, clean_characters, join_broken_words
-
-
-def make_passages(text: DocumentText, document_id: str, passage_words: int, overlap_words: int) -> list[Passage]:
-    """The passages of one document, about `passage_words` words long, each beginning about `overlap_words` (less than
-    `passage_words`) words before the end of the last, cut at sentence or line ends where there are any.
-
-    No passage crosses a hole that left-out pages made. The title is the heading over what is new in the passage.
-    """
-    return passages_of(text, document_id, by_words(text, passage_words, overlap_words))
+from .text import DocumentText, Span, best, clean_characters, join_broken_words
 
 
 def passages_of(
@@ -51,37 +42,13 @@ def passages_of(
     for start, end in spans:
         metadata: dict[str, Any] = where(text, start, end)
         metadata |= {"chunking": chunking} if chunking else {}
-        metadata |= {"section": section_passage_id(_holding(sections, start, end))} if sections else {}
+        metadata |= {"section": f"{SECTIONS}.{_holding(sections, start, end).id}"} if sections else {}
         new = covered if start < covered < end else start
         new += len(text.text[new:end]) - len(text.text[new:end].lstrip())
-        passages.append(
-            Passage(
-                id=f"{f'{chunking}.' if chunking else ''}{document_id}-p{len(passages) + 1:05d}",
-                title=_title(text, new),
-                text=text.text[start:end],
-                metadata=metadata,
-            )
-        )
+        name = f"{f'{chunking}.' if chunking else ''}{document_id}-p{len(passages) + 1:05d}"
+        passages.append(Passage(id=name, title=_title(text, new), text=text.text[start:end], metadata=metadata))
         covered = max(covered, end)
     return passages
-
-
-def section_passages(text: DocumentText, sections: Sequence[Section]) -> list[Passage]:
-    """The document's sections as passages, of the chunking SECTIONS: what is handed over where small ones are found."""
-    return [
-        Passage(
-            id=section_passage_id(section),
-            title=_title(text, section.start),
-            text=section.text,
-            metadata=where(text, section.start, section.end) | {"chunking": SECTIONS},
-        )
-        for section in sections
-    ]
-
-
-def section_passage_id(section: Section) -> str:
-    """The id of a section as a passage."""
-    return f"{SECTIONS}.{section.id}"
 
 
 def where(text: DocumentText, start: int, end: int) -> dict[str, Any]:
@@ -112,20 +79,20 @@ def chunk(
 
     Raises InputError where the user's own code fails.
     """
-    found = {
-        one.name: tuple(
-            passages_of(
-                text,
-                document_id,
-                spans_of(text, one, means),
-                one.name,
-                sections if one.returns == "section" else (),
+    found: dict[str, tuple[Passage, ...]] = {}
+    for one in chunkings:
+        own = sections if one.returns == "section" else ()
+        found[one.name] = tuple(passages_of(text, document_id, spans_of(text, one, means), one.name, own))
+    if any(one.returns == "section" for one in chunkings):  # what is handed over where small ones are found
+        found[SECTIONS] = tuple(
+            Passage(
+                id=f"{SECTIONS}.{one.id}",
+                title=_title(text, one.start),
+                text=one.text,
+                metadata=where(text, one.start, one.end) | {"chunking": SECTIONS},
             )
+            for one in sections
         )
-        for one in chunkings
-    }
-    if any(one.returns == "section" for one in chunkings):
-        found[SECTIONS] = tuple(section_passages(text, sections))
     return found
 
 
@@ -143,29 +110,24 @@ def make_sections(text: DocumentText, document_id: str, section_tokens: int, sec
     No section crosses a hole that left-out pages made.
     """
     sections: list[Section] = []
-    for stretch in text.stretches:
-        for start, end in _spans(text, stretch, section_tokens, section_pages):
-            identifier = f"{document_id}-s{len(sections) + 1:04d}"
-            sections.append(Section(id=identifier, text=text.text[start:end], **where(text, start, end)))
+    for spans, places in text.stretches:
+        ends = [start for start, _ in spans[1:]] + [spans[-1][1]]
+        counts = (count_tokens(text.text[start:end]) for (start, _), end in zip(spans, ends, strict=True))
+        total = [0, *accumulate(counts)]  # how many tokens stand before each word, and last how many there are in all
+        starts, first = [span[0] for span in spans], 0
+        while first < len(spans):
+            beyond = text.page_start(text.page_at(starts[first]) + section_pages)
+            page_limit = max(bisect_left(starts, beyond), first + 1)
+            stop = _fill(total, first, page_limit, section_tokens)
+            if stop < len(spans):
+                shortest = bisect_left(total, total[first] + SHORTEST * (total[stop] - total[first]))
+                earliest = min(max(shortest, first + 1), stop)
+                stop = best(places, earliest - 1, stop - 1, stop - 1, (stop - earliest) / 2) + 1
+            start, end = starts[first], spans[stop - 1][1]
+            name = f"{document_id}-s{len(sections) + 1:04d}"
+            sections.append(Section(id=name, text=text.text[start:end], **where(text, start, end)))
+            first = stop
     return sections
-
-
-def _spans(text: DocumentText, stretch: Stretch, tokens: int, pages: int) -> Iterator[tuple[int, int]]:
-    spans, places = stretch
-    ends = [start for start, _ in spans[1:]] + [spans[-1][1]]
-    counts = (count_tokens(text.text[start:end]) for (start, _), end in zip(spans, ends, strict=True))
-    total = [0, *accumulate(counts)]  # how many tokens stand before each word, and last how many there are in all
-    starts, first = [span[0] for span in spans], 0
-    while first < len(spans):
-        beyond = text.page_start(text.page_at(starts[first]) + pages)
-        page_limit = max(bisect_left(starts, beyond), first + 1)
-        stop = _fill(total, first, page_limit, tokens)
-        if stop < len(spans):
-            shortest = bisect_left(total, total[first] + SHORTEST * (total[stop] - total[first]))
-            earliest = min(max(shortest, first + 1), stop)
-            stop = best(places, earliest - 1, stop - 1, stop - 1, (stop - earliest) / 2) + 1
-        yield starts[first], spans[stop - 1][1]
-        first = stop
 
 
 def _fill(total: Sequence[int], first: int, page_limit: int, tokens: int) -> int:
@@ -247,19 +209,41 @@ def cut_document(settings: IngestSettings, chunkings: Sequence[Chunking], raw: R
     unreadable = tuple(page.page for page in raw.pages if page.error is not None)
     if not text.text.strip():
         return Document(raw.doc, error=failed or (NO_TEXT if raw.is_pdf else NOTHING_IN_IT), unreadable=unreadable)
-    sections = make_sections(text, raw.identifier, settings.section_tokens, settings.section_pages)
-    everywhere = [chunking for chunking in chunkings if chunking.by not in HERE_ALONE]
-    return Document(
-        raw.doc,
-        tuple(Page(doc=text.doc, page=number, text=page) for number, page in text.pages),
-        tuple(sections),
-        tuple(make_passages(text, raw.identifier, settings.passage_words, settings.passage_overlap_words)),
+    document = divided(
+        text,
+        raw.identifier,
+        passages_of(text, raw.identifier, by_words(text, settings.passage_words, settings.passage_overlap_words)),
+        settings.section_tokens,
+        settings.section_pages,
+        chunkings,
+    )
+    return replace(
+        document,
         error=f"{failed}; its other pages are used" if failed else None,
         hint=_hint(text, raw.pages, settings.reader) if raw.is_pdf else None,
         unreadable=unreadable,
+    )
+
+
+def divided(
+    text: DocumentText,
+    identifier: str,
+    passages: Sequence[Passage],
+    section_tokens: int,
+    section_pages: int,
+    chunkings: Sequence[Chunking],
+) -> Document:
+    """The document with these passages, its sections, and the passages of each chunking but of HERE_ALONE."""
+    sections = make_sections(text, identifier, section_tokens, section_pages)
+    everywhere = [chunking for chunking in chunkings if chunking.by not in HERE_ALONE]
+    return Document(
+        text.doc,
+        tuple(Page(doc=text.doc, page=number, text=page) for number, page in text.pages),
+        tuple(sections),
+        tuple(passages),
         outline=text.outline,
-        chunked=chunk(text, raw.identifier, sections, everywhere),
-        identifier=raw.identifier,
+        chunked=chunk(text, identifier, sections, everywhere),
+        identifier=identifier,
     )
 
 
@@ -279,12 +263,12 @@ def clean_document(
     """
     numbers = sorted(pages)
     characters = [clean_characters(pages[number]) for number in numbers]
-    if not printed:
-        return DocumentText(doc, tuple(zip(numbers, join_broken_words(characters), strict=True)), tuple(outline))
-    stripped = strip_furniture(numbers, characters)
-    texts = strip_contents(numbers, stripped.pages, set(stripped.distances))
-    if not any(texts):
-        texts = stripped.pages
+    texts = characters
+    if printed:
+        stripped = strip_furniture(numbers, characters)
+        texts = strip_contents(numbers, stripped.pages, set(stripped.distances))
+        if not any(texts):
+            texts = stripped.pages
     return DocumentText(doc, tuple(zip(numbers, join_broken_words(texts), strict=True)), tuple(outline))
 
 

@@ -11,7 +11,6 @@ import os
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -24,7 +23,7 @@ from ragassay.experiment.tables import IngestSettings
 from ragassay.experiment.variant_settings import Chunking
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import check_record, first_problem, read_objects
-from ragassay.records import Page, Passage
+from ragassay.records import Passage
 from ragassay.text import listed, plain
 
 from ..formats import PDF, SETTINGS_TOO, check_packages, kind_of, paged
@@ -113,18 +112,17 @@ def other_documents(workspace: Workspace) -> str | None:
 
 
 def _walk(corpus: Path, results: Path | None) -> Iterator[str]:
-    for folder, folders, names in os.walk(corpus, onerror=_raise):
+    def say(error: OSError) -> NoReturn:
+        """A folder that may not be read is not passed over: its documents would be missing without a word."""
+        raise error
+
+    for folder, folders, names in os.walk(corpus, onerror=say):
         here = Path(folder)
         passed_over = NOT_DOCUMENTS if here == corpus else frozenset()
         folders[:] = [f for f in folders if not f.startswith(".") and f not in passed_over and here / f != results]
         for name in names:
             if kind_of(name) and not name.startswith("."):
                 yield (here / name).relative_to(corpus).as_posix()
-
-
-def _raise(error: OSError) -> NoReturn:
-    """A folder that may not be read is said, not passed over: its documents would be missing without a word."""
-    raise error
 
 
 def document_ids(docs: Sequence[str]) -> dict[str, str]:
@@ -147,14 +145,6 @@ def document_id(doc: str) -> str:
     return f"{slug}-{hashlib.sha256(doc.encode('utf-8', 'surrogateescape')).hexdigest()[:6]}"
 
 
-@dataclass
-class _Source:
-    """The texts of one document, and the places from 0 that the loader says they have."""
-
-    texts: list[str] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
-
-
 def load_documents(name: str, folder: Path) -> list[Raw]:
     """The documents that `module:name` gives: a function of the corpus folder, or a loader, or its class.
 
@@ -174,24 +164,17 @@ def load_documents(name: str, folder: Path) -> list[Raw]:
             problem = f"the loader {name} fails ({said(error)})"
             remedy = "name a function of the corpus folder that gives Documents, or a loader with lazy_load"
             raise InputError(problem, file=settings, remedy=remedy) from error
-    raw = [_raw(source, one) for source, one in _by_source(given, folder, name, settings).items()]
-    if not raw:
-        raise InputError(f"the loader {name} gives no documents", file=settings)
-    return raw
-
-
-def _by_source(given: Sequence[Any], folder: Path, name: str, settings: Path) -> dict[str, _Source]:
-    sources: dict[str, _Source] = {}
+    sources: dict[str, list[tuple[str, object]]] = {}
     for number, document in enumerate(given, 1):
         text, metadata = getattr(document, "page_content", None), getattr(document, "metadata", None)
         if not (isinstance(text, str) and isinstance(metadata, dict)):
             problem = f"the loader {name} gives as document {number} what has no page_content and metadata"
             raise InputError(problem, file=settings)
-        source = sources.setdefault(_name(metadata.get("source"), folder, number), _Source())
-        source.texts.append(text)
-        if type(page := metadata.get("page")) is int and page >= 0:
-            source.places.append(page)
-    return sources
+        own = sources.setdefault(_name(metadata.get("source"), folder, number), [])
+        own.append((text, metadata.get("page")))
+    if not sources:
+        raise InputError(f"the loader {name} gives no documents", file=settings)
+    return [_raw(doc, own) for doc, own in sources.items()]
 
 
 def _name(source: object, folder: Path, number: int) -> str:
@@ -203,15 +186,17 @@ def _name(source: object, folder: Path, number: int) -> str:
     return plain(path.relative_to(folder.resolve()).as_posix() if inside else str(source))
 
 
-def _raw(doc: str, source: _Source) -> Raw:
+def _raw(doc: str, texts: Sequence[tuple[str, Any]]) -> Raw:
+    """texts: each with the place that the loader says it has."""
     from ..pdf.process import PageText, Probe
     from .cutting import Raw
 
-    rising = sorted(set(source.places)) == source.places
-    if rising and len(source.places) == len(source.texts):
-        pages = [PageText(place + 1, text) for place, text in zip(source.places, source.texts, strict=True)]
+    places = [place for _, place in texts if type(place) is int and place >= 0]
+    if len(places) == len(texts) and sorted(set(places)) == places:
+        pages = [PageText(place + 1, text) for text, place in texts]
     else:
-        pages = [PageText(number, text) for number, text in enumerate(paged("\n\n".join(source.texts)).pages, 1)]
+        whole = paged("\n\n".join(text for text, _ in texts))
+        pages = [PageText(number, text) for number, text in enumerate(whole.pages, 1)]
     return Raw(doc, "", Probe(pages[-1].page), tuple(pages), printed=False, is_pdf=False)
 
 
@@ -243,38 +228,32 @@ class ExcludedPages:
         name = unicodedata.normalize("NFC", doc)
         excluded: set[int] = set()
         for part in filter(None, (part.strip() for part in self._table.get(name, "").split(","))):
-            excluded.update(self._pages(name, part, n_pages))
+            match = _RANGE.fullmatch(part)
+            if not match:
+                raise self._complaint(name, f"'{part}' is not a page or a range of pages", _HOW)
+            first = int(match[1])
+            last = int(match[3] or n_pages) if match[2] else first
+            if first < 1 or (last < first and match[3]):
+                raise self._complaint(name, f"'{part}' is not a range of pages counted from 1", _HOW)
+            if max(first, last) > n_pages:
+                beyond = f"'{part}' goes beyond the end: the document has {n_pages} pages"
+                raise self._complaint(name, beyond, None)
+            excluded.update(range(first, last + 1))
         kept = [page for page in range(1, n_pages + 1) if page not in excluded]
         if n_pages and not kept:
-            raise self._complaint(
-                name, f"excludes all {n_pages} pages", "leave some, or move the PDF out of the folder"
-            )
+            remedy = "leave some, or move the PDF out of the folder"
+            raise self._complaint(name, f"excludes all {n_pages} pages", remedy)
         return kept
 
-    def _pages(self, doc: str, part: str, n_pages: int) -> range:
-        match = _RANGE.fullmatch(part)
-        if not match:
-            raise self._complaint(doc, f"'{part}' is not a page or a range of pages", _HOW)
-        first = int(match[1])
-        last = int(match[3] or n_pages) if match[2] else first
-        if first < 1 or (last < first and match[3]):
-            raise self._complaint(doc, f"'{part}' is not a range of pages counted from 1", _HOW)
-        if max(first, last) > n_pages:
-            raise self._complaint(doc, f"'{part}' goes beyond the end: the document has {n_pages} pages", None)
-        return range(first, last + 1)
-
     def _complaint(self, doc: str, problem: str, remedy: str | None) -> InputError:
-        text = plain(f'corpus.exclude_pages."{doc}": {problem}')
-        return InputError(text, file=self._file, line=self._line(doc), remedy=plain(remedy) if remedy else None)
-
-    def _line(self, doc: str) -> int | None:
-        """The first line of the file on which the document's name stands as a quoted key."""
+        """With the first line of the file on which the document's name stands as a quoted key."""
         try:
             lines = self._file.read_text("utf-8").splitlines()
         except (OSError, UnicodeDecodeError):
-            return None
-        keys = (f'"{doc}"', f"'{doc}'")
-        return next((number for number, line in enumerate(lines, 1) if any(key in line for key in keys)), None)
+            lines = []
+        line = next((n for n, line in enumerate(lines, 1) if f'"{doc}"' in line or f"'{doc}'" in line), None)
+        text = plain(f'corpus.exclude_pages."{doc}": {problem}')
+        return InputError(text, file=self._file, line=line, remedy=plain(remedy) if remedy else None)
 
 
 NAMELESS = "corpus"
@@ -288,6 +267,9 @@ def ready_documents(path: Path, settings: IngestSettings, chunkings: Sequence[Ch
     and texts are as they stand; `metadata` gets doc, first_page, last_page, start and end. Raises InputError, with the
     line, for what is no passage, one without text, an id that stands twice or holds white space; and for none.
     """
+    from .cutting import divided, where
+    from .text import DocumentText
+
     by_doc: dict[str, list[Passage]] = {}
     for passage in _passages(path):
         doc = passage.metadata.get("doc")
@@ -301,7 +283,14 @@ def ready_documents(path: Path, settings: IngestSettings, chunkings: Sequence[Ch
         base = document_id(doc)  # those that would be the same are numbered, as titles are no names of files
         identifier = next(name for n in count(1) if (name := base if n == 1 else f"{base}.{n}") not in taken)
         taken.add(identifier)
-        documents.append(_document(doc, identifier, passages, settings, chunkings))
+        text = DocumentText(doc, tuple((number, passage.text) for number, passage in enumerate(passages, 1)))
+        placed = []
+        for number, passage in enumerate(passages, 1):
+            start = text.page_start(number)
+            place = where(text, start, start + len(passage.text))
+            placed.append(passage.model_copy(update={"metadata": {**passage.metadata, **place}}))
+        n_pages = len(passages) + 1
+        documents.append(divided(text, identifier, placed, settings.section_tokens, n_pages, chunkings))
     return documents
 
 
@@ -321,28 +310,3 @@ def _passages(path: Path) -> Iterable[Passage]:
             problem = f"the _id '{plain(passage.id)}' stands on line {before} already"
             raise InputError(problem, file=path, line=number, remedy="give each passage its own")
         yield passage
-
-
-def _document(
-    doc: str, identifier: str, passages: Sequence[Passage], settings: IngestSettings, chunkings: Sequence[Chunking]
-) -> Document:
-    from .chunking import HERE_ALONE
-    from .cutting import Document, chunk, make_sections, where
-    from .text import DocumentText
-
-    text = DocumentText(doc, tuple((number, passage.text) for number, passage in enumerate(passages, 1)))
-    sections = make_sections(text, identifier, settings.section_tokens, len(passages) + 1)
-    everywhere = [chunking for chunking in chunkings if chunking.by not in HERE_ALONE]
-    placed = []
-    for number, passage in enumerate(passages, 1):
-        start = text.page_start(number)
-        place = where(text, start, start + len(passage.text))
-        placed.append(passage.model_copy(update={"metadata": {**passage.metadata, **place}}))
-    return Document(
-        doc,
-        tuple(Page(doc=doc, page=number, text=page) for number, page in text.pages),
-        tuple(sections),
-        tuple(placed),
-        chunked=chunk(text, identifier, sections, everywhere),
-        identifier=identifier,
-    )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from ragassay.records import Page, Record
 
 from ..checking.wording import mojibake
 from ..pdf.soundness import fault
+from .text import squashed
 
 LEADERS_OF_PAGE = 0.5
 FEWEST_LEADERS = 3
@@ -48,15 +50,12 @@ def strip_contents(numbers: Sequence[int], pages: Sequence[str], distances: set[
     They name every subject of a document and explain none, so a retriever would find them for any question.
     `numbers` are the pages' places in the file, `distances` how far the printed page numbers may lie behind them.
     """
-    found = dict(zip(numbers, map(_squashed, pages), strict=True))
-    last = max(numbers, default=0)
-    stripped = []
+    found = dict(zip(numbers, map(squashed, pages), strict=True))
+    last, stripped = max(numbers, default=0), list[str]()
     for number, page in zip(numbers, pages, strict=True):
         lines = [line for line in page.split("\n") if line.strip()]
-        if _is_title_list(lines, found, distances | {0}) or _is_index(lines, number, last):
-            stripped.append("")
-        else:
-            stripped.append(_without_leaders(page))
+        nothing_else = _is_title_list(lines, found, distances | {0}) or _is_index(lines, number, last)
+        stripped.append("" if nothing_else else _without_leaders(page))
     return stripped
 
 
@@ -83,7 +82,7 @@ def _is_title_list(lines: Sequence[str], found: Mapping[int, str], distances: se
         return False
     pages = [page for _, page in titles]
     falls = sum(after < before for before, after in pairwise(pages))
-    stand = sum(any(_squashed(title) in found.get(page + d, "") for d in distances) for title, page in titles)
+    stand = sum(any(squashed(title) in found.get(page + d, "") for d in distances) for title, page in titles)
     return falls * 20 <= len(titles) and stand >= TITLES_FOUND * len(titles)
 
 
@@ -98,11 +97,6 @@ def _is_index(lines: Sequence[str], number: int, last: int) -> bool:
 def _ending_in_a_digit(lines: Sequence[str]) -> list[str]:
     """The short lines that may be entries; the patterns are slow on others."""
     return [line.strip() for line in lines if line.rstrip()[-1].isdigit() and len(line) <= LONGEST_ENTRY]
-
-
-def _squashed(text: str) -> str:
-    """Letters and digits alone, in small letters: titles are set with other spaces and marks than their entries."""
-    return "".join(filter(str.isalnum, text)).casefold()
 
 
 ROUNDS = 5
@@ -180,15 +174,13 @@ def _repeated(pages: Mapping[int, Lines], at: int) -> set[str]:
     for number, page in pages.items():
         if page and (key := _key(page[at])):
             places.setdefault(key, []).append(number)
-    return {key for key, where in places.items() if _is_everywhere(where, len(pages))}
-
-
-def _is_everywhere(places: Sequence[int], n_pages: int) -> bool:
-    if len(places) < FEWEST:
-        return False
-    span = max(places) - min(places) + 1
-    stretch = len(places) >= FEWEST_WITH_WORDS and len(places) >= STRETCH_SHARE * span
-    return stretch or len(places) >= REPEATED_SHARE * n_pages
+    everywhere = set()
+    for key, where in places.items():
+        n, span = len(where), max(where) - min(where) + 1
+        stretch = n >= FEWEST_WITH_WORDS and n >= STRETCH_SHARE * span
+        if n >= FEWEST and (stretch or n >= REPEATED_SHARE * len(pages)):
+            everywhere.add(key)
+    return everywhere
 
 
 def _key(line: str) -> str:
@@ -267,15 +259,12 @@ def suspicious_pages(pages: Sequence[Page]) -> Iterator[SuspiciousPage]:
 
     That a page has too few words is said only where it is not the only one of its document.
     """
-    n_pages: dict[str, int] = {}
+    n_pages = Counter(page.doc for page in pages)
     for page in pages:
-        n_pages[page.doc] = n_pages.get(page.doc, 0) + 1
-    for page in pages:
-        if reasons := tuple(_reasons(page.text, alone=n_pages[page.doc] == 1)):
+        doc, n = page.doc, n_pages[page.doc]
+        if reasons := tuple(_reasons(page.text, alone=n == 1)):
             excerpt = " ".join(page.text.split())[:EXCERPT]
-            yield SuspiciousPage(
-                doc=page.doc, page=page.page, n_pages=n_pages[page.doc], reasons=reasons, excerpt=excerpt
-            )
+            yield SuspiciousPage(doc=doc, page=page.page, n_pages=n, reasons=reasons, excerpt=excerpt)
 
 
 def _reasons(text: str, *, alone: bool) -> Iterator[str]:
@@ -292,14 +281,10 @@ def _reasons(text: str, *, alone: bool) -> Iterator[str]:
     letters = sum(unicodedata.category(character)[0] in "LM" for character in squeezed)
     if len(squeezed) >= FEWEST_CHARACTERS and letters < FEWEST_LETTERS * len(squeezed):
         yield "hardly a letter"
-    yield from _lines_and_hyphens(text, len(words))
-
-
-def _lines_and_hyphens(text: str, n_words: int) -> Iterator[str]:
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     lonely = sum(len(line) == 1 for line in lines)
     if len(lines) >= FEWEST_LINES and lonely > LONELY_SHARE * len(lines):
         yield f"{lonely} of {len(lines)} lines are one character long"
     ruins = len(_RUIN.findall(text))
-    if ruins >= FEWEST_RUINS and ruins > RUINED_SHARE * n_words:
+    if ruins >= FEWEST_RUINS and ruins > RUINED_SHARE * len(words):
         yield f"{ruins} words are broken by hyphens"

@@ -10,7 +10,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, groupby, pairwise
 from typing import NamedTuple
 
 from ..formats import Heading
@@ -219,11 +219,7 @@ class DocumentText:
 
     @cached_property
     def _starts(self) -> list[int]:
-        starts, at = [], 0
-        for _, text in self.pages:
-            starts.append(at)
-            at += len(text) + 1
-        return starts
+        return list(accumulate((len(text) + 1 for _, text in self.pages[:-1]), initial=0))
 
     def page_at(self, offset: int) -> int:
         """The number of the page on which the character at `offset` stands."""
@@ -238,15 +234,12 @@ class DocumentText:
     @cached_property
     def stretches(self) -> tuple[Stretch, ...]:
         """Each stretch of consecutive pages that has text, with its words and the places between them."""
-        ends: list[tuple[int, int]] = []
-        first = 0
-        for index in range(1, len(self.pages) + 1):
-            if index == len(self.pages) or self.pages[index][0] != self.pages[index - 1][0] + 1:
-                ends.append((self._starts[first], self._starts[index - 1] + len(self.pages[index - 1][1])))
-                first = index
-        headings = frozenset(self.heading_starts)
-        stretches = (cut(self.text, start, end, headings) for start, end in ends)
-        return tuple(stretch for stretch in stretches if stretch.spans)
+        headings, found = frozenset(self.heading_starts), list[Stretch]()
+        for _, run in groupby(enumerate(self.pages), key=lambda place: place[1][0] - place[0]):
+            indexes = [index for index, _ in run]
+            end = self._starts[indexes[-1]] + len(self.pages[indexes[-1]][1])
+            found.append(cut(self.text, self._starts[indexes[0]], end, headings))
+        return tuple(stretch for stretch in found if stretch.spans)
 
     @cached_property
     def headings(self) -> tuple[Heading, ...]:
@@ -283,13 +276,13 @@ class DocumentText:
 
 def heading_line(page: str, title: str, behind: int = -1) -> int | None:
     """Where on the page, behind an offset, the line (or up to three lines) is the title, a number before it aside."""
-    wanted = _squashed(title)
+    wanted = squashed(title)
     lines = list(re.finditer(r"[^\n]+", page))
     for index, line in enumerate(lines):
         if line.start() <= behind:
             continue
         for count in range(1, MOST_LINES_OF_A_HEADING + 1):
-            together = _squashed(page[line.start() : lines[min(index + count, len(lines)) - 1].end()])
+            together = squashed(page[line.start() : lines[min(index + count, len(lines)) - 1].end()])
             if wanted and together.endswith(wanted) and _NUMBERING.fullmatch(together[: -len(wanted)]):
                 return line.start()
             if len(together) > len(wanted) + 20:
@@ -297,5 +290,6 @@ def heading_line(page: str, title: str, behind: int = -1) -> int | None:
     return None
 
 
-def _squashed(text: str) -> str:
+def squashed(text: str) -> str:
+    """Letters and digits alone, in small letters: titles are set with other spaces and marks than their entries."""
     return "".join(filter(str.isalnum, text)).casefold()

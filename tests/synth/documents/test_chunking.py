@@ -19,8 +19,8 @@ from ragassay.errors import InputError
 from ragassay.experiment.plugins import importable
 from ragassay.experiment.variant_settings import Chunking
 from ragassay.records import Passage
-from ragassay.synth.documents.chunking import Means, by_python, load_own_cut, spans_of
-from ragassay.synth.documents.cutting import chunk, make_passages, make_sections
+from ragassay.synth.documents.chunking import Means, by_python, by_words, load_own_cut, spans_of
+from ragassay.synth.documents.cutting import chunk, make_sections, passages_of
 from ragassay.synth.documents.text import DocumentText, Span
 from ragassay.synth.pdf.readers import OutlineEntry
 
@@ -158,7 +158,7 @@ def test_what_returns_sections_names_the_one_that_holds_most_of_it() -> None:
 
 def test_words_are_ingests_own_but_for_their_names() -> None:
     document = document_of(" ".join(f"Sentence {n} has so many words." for n in range(200)))
-    ours = make_passages(document, "m", 100, 20)
+    ours = passages_of(document, "m", by_words(document, 100, 20))
     (found,) = chunk(document, "m", (), [Chunking(name="w", size=100, overlap=20)]).values()
     assert [bare(one) for one in found] == [bare(one) for one in ours]
     assert [one.id for one in found] == [f"w.{one.id}" for one in ours]

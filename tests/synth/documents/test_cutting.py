@@ -13,7 +13,8 @@ from support.made_documents import documents, solid
 
 from ragassay.prompts import count_tokens
 from ragassay.records import Passage, Section
-from ragassay.synth.documents.cutting import make_passages, make_sections
+from ragassay.synth.documents.chunking import by_words
+from ragassay.synth.documents.cutting import make_sections, passages_of
 from ragassay.synth.documents.text import DocumentText
 from ragassay.synth.pdf.readers import OutlineEntry
 
@@ -35,6 +36,10 @@ def document_of(*pages: str) -> DocumentText:
     return DocumentText("m.pdf", tuple(enumerate(pages, 1)))
 
 
+def made(document: DocumentText, size: int, overlap: int) -> list[Passage]:
+    return passages_of(document, "m", by_words(document, size, overlap))
+
+
 def overlaps(passages: Sequence[Passage], document: DocumentText) -> list[int]:
     """How many words two neighbours share, in words."""
     spans = [(p.metadata["start"], p.metadata["end"]) for p in passages]
@@ -47,18 +52,18 @@ def sentences(n: int, words: int = 10) -> list[str]:
 
 def test_prose_is_cut_at_sentence_ends_with_the_overlap_asked_for() -> None:
     document = document_of(" ".join(sentences(100)))
-    passages = make_passages(document, "m", 200, 40)
+    passages = made(document, 200, 40)
     assert all(p.text.startswith("Sentence") and p.text.endswith("ends.") for p in passages)
     assert all(120 <= len(p.text.split()) <= 250 for p in passages)
     assert all(20 <= shared <= 60 for shared in overlaps(passages, document))
-    wrapped = make_passages(document_of("\n".join(sentences(100))), "m", 50, 10)
+    wrapped = made(document_of("\n".join(sentences(100))), 50, 10)
     assert all(p.text.startswith("Sentence") and p.text.endswith("ends.") for p in wrapped)
 
 
 def test_a_table_is_cut_at_line_ends() -> None:
     rows = [f"0x{n:04x} REG{n} r/w register number {n}" for n in range(200)]
     document = document_of("\n".join(rows))
-    for passage in make_passages(document, "m", 60, 12):
+    for passage in made(document, 60, 12):
         assert set(passage.text.split("\n")) <= set(rows)
     for section in make_sections(document, "m", 200, 10):
         assert set(section.text.split("\n")) <= set(rows)
@@ -66,16 +71,16 @@ def test_a_table_is_cut_at_line_ends() -> None:
 
 def test_text_without_spaces_is_cut_too() -> None:
     chinese = "水泵的密封圈必须每年更换一次。" * 60
-    passages = make_passages(document_of(chinese), "m", 100, 20)
+    passages = made(document_of(chinese), 100, 20)
     assert len(passages) > 5 and all(len(p.text) <= 150 and p.text.endswith("。") for p in passages)
     run = "x" * 20_000
-    assert len(make_passages(document_of(run), "m", 100, 20)) > 3
+    assert len(made(document_of(run), 100, 20)) > 3
     assert len(make_sections(document_of(run), "m", 500, 10)) > 3
 
 
 def test_abbreviations_and_decimals_are_no_sentence_ends() -> None:
     text = " ".join("Use oil, e.g. Shell Omala 2.5 at 3 bar, see Fig. 4 and Dr. Oetker." for _ in range(30))
-    for passage in make_passages(document_of(text), "m", 40, 8):
+    for passage in made(document_of(text), 40, 8):
         assert not passage.text.endswith(("e.g.", "Fig.", "Dr."))
 
 
@@ -103,7 +108,7 @@ def test_many_thin_pages_are_cut_by_their_number() -> None:
 
 def test_pages_without_text_are_kept_and_crossed() -> None:
     document = document_of("One sentence.", "", "Another sentence.")
-    passage = make_passages(document, "m", 200, 40)[0]
+    passage = made(document, 200, 40)[0]
     assert (passage.metadata["first_page"], passage.metadata["last_page"]) == (1, 3)
     assert document_of("", " ").stretches == ()
 
@@ -133,5 +138,5 @@ def test_section_record_fields() -> None:
 
 def test_a_tail_too_short_for_a_passage_joins_the_last_one_and_repeats_no_end() -> None:
     document = document_of("ends! Pump the the the the the • item 2.1 Oil\n the 手册")  # 14 words with the signs
-    ends = [passage.metadata["end"] for passage in make_passages(document, "d", 10, 7)]
+    ends = [passage.metadata["end"] for passage in made(document, 10, 7)]
     assert ends == sorted(set(ends)) and ends[-1] == len(document.text)
