@@ -52,7 +52,11 @@ def paged(text: str, headings: Sequence[Heading] = ()) -> Converted:
     """
     starts, begins = [0], [heading.start for heading in headings]
     while len(text) - starts[-1] > PAGE_CHARACTERS:
-        starts.append(_next_start(text, starts[-1], begins))
+        half, full = starts[-1] + PAGE_CHARACTERS // 2, starts[-1] + PAGE_CHARACTERS
+        found = ((text.rfind(mark, half, full), len(mark)) for mark in ("\n\n", "\n", " "))
+        start = next((place + length for place, length in found if place >= 0), full)
+        before = bisect_right(begins, full)
+        starts.append(begins[before - 1] if before and begins[before - 1] > half else start)
     pages = [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
     check_number(pages)
     outline = [(bisect_right(starts, one.start), one.level, one.title) for one in headings]
@@ -63,15 +67,6 @@ def check_number(pages: Sequence[str]) -> None:
     """Raises UnreadableDocument for more than MOST_PAGES."""
     if len(pages) > MOST_PAGES:
         raise UnreadableDocument(f"has more than {MOST_PAGES:,} pages; divide it")
-
-
-def _next_start(text: str, start: int, headings: Sequence[int]) -> int:
-    half, full = start + PAGE_CHARACTERS // 2, start + PAGE_CHARACTERS
-    before = bisect_right(headings, full)
-    if before and headings[before - 1] > half:
-        return headings[before - 1]
-    found = ((text.rfind(mark, half, full), len(mark)) for mark in ("\n\n", "\n", " "))
-    return next((place + length for place, length in found if place >= 0), full)
 
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n.*?^(?:---|\.\.\.)[ \t]*\n", re.DOTALL | re.MULTILINE)
@@ -108,25 +103,21 @@ def convert_markdown(data: bytes) -> Converted:
 
 
 def paged_markdown(text: str) -> Converted:
-    """The pages of a text in Markdown, with its headings as the outline."""
-    return paged(text, _headings(text))
-
-
-def _headings(text: str) -> list[Heading]:
-    """The headings that CommonMark sees, not those in a front matter or in code."""
+    """The pages of a text in Markdown; the outline is the headings that CommonMark sees, not those in a front matter or
+    in code."""
     from markdown_it import MarkdownIt
 
     front = _FRONT_MATTER.match(text)
     blank = re.sub(r"[^\n]", "", front[0]) + text[front.end() :] if front else text
     offset = len(text) - len(blank)
     starts = [0, *accumulate(len(line) + 1 for line in blank.split("\n"))]
-    parser = MarkdownIt("commonmark").disable(["inline", "text_join"], ignoreInvalid=True)
-    tokens = parser.parse(blank)
-    return [
+    tokens = MarkdownIt("commonmark").disable(["inline", "text_join"], ignoreInvalid=True).parse(blank)
+    headings = [
         Heading(starts[opened.map[0]] + offset, int(opened.tag[1:]), title)
         for opened, inline in pairwise(tokens)
         if opened.type == "heading_open" and opened.map and (title := _MARKS.sub("", inline.content).strip())
     ]
+    return paged(text, headings)
 
 
 MOST_MEMBERS = 10_000
@@ -148,7 +139,15 @@ def convert_docx(path: str) -> Converted:
     Deleted text of tracked changes is left out, inserted text and that of fields, controls and boxes is taken. Headers,
     feet, comments and pictures are not.
     """
-    _check_size(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+    except zipfile.BadZipFile as error:
+        raise UnreadableDocument("is no DOCX, or one with a password; save a DOCX without one") from error
+    size = sum(one.file_size for one in members)
+    largest = max((one.file_size for one in members if one.filename.endswith((".xml", ".rels"))), default=0)
+    if len(members) > MOST_MEMBERS or size > MOST_UNPACKED_BYTES or largest > MOST_XML_BYTES:
+        raise UnreadableDocument(f"unpacks to {size / 1e6:,.0f} MB in {len(members):,} files; divide it")
     from docx import Document
     from docx.opc.exceptions import PackageNotFoundError
     from lxml.etree import LxmlError
@@ -163,25 +162,16 @@ def convert_docx(path: str) -> Converted:
     return paged_markdown("\n".join(lines))
 
 
-def _check_size(path: str) -> None:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = archive.infolist()
-    except zipfile.BadZipFile as error:
-        raise UnreadableDocument("is no DOCX, or one with a password; save a DOCX without one") from error
-    sizes = [one.file_size for one in members]
-    largest = max((one.file_size for one in members if one.filename.endswith((".xml", ".rels"))), default=0)
-    if len(members) > MOST_MEMBERS or sum(sizes) > MOST_UNPACKED_BYTES or largest > MOST_XML_BYTES:
-        raise UnreadableDocument(f"unpacks to {sum(sizes) / 1e6:,.0f} MB in {len(members):,} files; divide it")
-
-
 def _blocks(parent: Any, styles: dict[str, str]) -> Iterator[str]:
     """Each paragraph and table below, in order; what only holds others, such as a content control, is walked into."""
     for element in parent:
         if element.tag == f"{_W}p":
             yield from filter(None, [_paragraph(element, styles)])
         elif element.tag == f"{_W}tbl":
-            yield _table(element)
+            rows = [_of(row, "tc") for row in _of(element, "tr")]  # a cell's paragraphs stand behind one another
+            cells = [[" ".join(_text(cell).split()).replace("|", "/") for cell in row] for row in rows]
+            lines = [f"| {' | '.join(row)} |" for row in cells]
+            yield "\n".join([*lines[:1], "|" + " --- |" * len(rows[0]), *lines[1:]]) if rows else ""
         elif element.tag not in {_FALLBACK, f"{_W}del", f"{_W}moveFrom"}:
             yield from _blocks(element, styles)
 
@@ -223,13 +213,6 @@ def _mark(element: Any) -> str:
     return f"{kind}{element.get(f'{_W}id')}"
 
 
-def _table(table: Any) -> str:
-    """A line a row, as Markdown has it; a cell's paragraphs stand behind one another."""
-    rows = [[" ".join(_text(cell).split()).replace("|", "/") for cell in _of(row, "tc")] for row in _of(table, "tr")]
-    lines = [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join([*lines[:1], "|" + " --- |" * len(rows[0]), *lines[1:]]) if rows else ""
-
-
 def _of(element: Any, name: str) -> list[Any]:
     """Its rows or cells, those in controls too, but not those of a table within it."""
     return [one for one in element.iter(f"{_W}{name}") if next(one.iterancestors(element.tag)) is element]
@@ -258,14 +241,25 @@ def convert_html(data: bytes) -> Converted:
     nothing. Raises UnreadableDocument.
     """
     from bs4 import BeautifulSoup
+    from bs4.element import PreformattedString
     from bs4.exceptions import ParserRejectedMarkup
     from markdownify import MarkdownConverter
 
+    text: str | bytes
     try:
-        soup = BeautifulSoup(_text_or_bytes(data), "html.parser")
+        text = decoded(data)
+    except UnreadableDocument:  # not UTF-8: the encoding is looked for in what the page says of itself
+        if b"\0" in data:
+            raise
+        text = data
+    try:
+        soup = BeautifulSoup(text, "html.parser")
     except (ParserRejectedMarkup, RecursionError) as error:
         raise UnreadableDocument(f"is no HTML that can be read ({type(error).__name__})") from error
-    _clean(soup)
+    for left_out in (*soup(LEFT_OUT), *soup.find_all(string=lambda text: isinstance(text, PreformattedString))):
+        left_out.extract()
+    for picture in soup("img"):
+        picture.replace_with(str(picture.get("alt") or ""))
     converter = MarkdownConverter(
         heading_style="ATX", bullets="-", strip=["a"], escape_asterisks=False, escape_underscores=False
     )
@@ -273,28 +267,6 @@ def convert_html(data: bytes) -> Converted:
         return paged_markdown(converter.convert_soup(soup))
     except RecursionError:
         return paged_markdown(soup.get_text("\n", strip=True))
-
-
-def _text_or_bytes(data: bytes) -> str | bytes:
-    """UTF-8 where it is that; else bytes, whose encoding is looked for in what the page says of itself."""
-    try:
-        return decoded(data)
-    except UnreadableDocument:
-        if b"\0" in data:
-            raise
-        return data
-
-
-def _clean(soup: Any) -> None:
-    """Without what is not read, and with the words of pictures in their places."""
-    from bs4.element import PreformattedString
-
-    for tag in soup(LEFT_OUT):
-        tag.extract()
-    for text in soup.find_all(string=lambda text: isinstance(text, PreformattedString)):
-        text.extract()
-    for picture in soup("img"):
-        picture.replace_with(str(picture.get("alt") or ""))
 
 
 MOST_FILE_BYTES = 50_000_000

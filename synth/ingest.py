@@ -82,11 +82,24 @@ def read_raw(workspace: Workspace, progress: Report | None = None) -> Read:
         document_ids(docs := tuple(one.doc for one in loaded))
         excluded.check_documents(docs)
         return Read(docs, tuple(_kept(one, excluded) for one in loaded))
-    names = document_files(workspace)
+    names, table, run = document_files(workspace), experiment.ingest, experiment.run
     excluded.check_documents(names)
-    if experiment.ingest.ocr:
+    if table.ocr:
         check_ocr(settings)
-    return _from_files(workspace, names, excluded, progress)
+    good = [name for name in names if storable(name) == name]
+    paths = {name: workspace.corpus / name for name in good if kind_of(name) == PDF}
+    others = [name for name in good if name not in paths]
+    notices = [notice] if (notice := other_documents(workspace)) else []
+    cores = Cores(run.backend, run.scheduler)
+    with PdfPool("pdfium" if table.reader == "auto" else table.reader, cores=cores) as pool:
+        raw, taken = _read_pdfs(workspace, pool, paths, excluded, progress)
+        if table.ocr and (scans := _recognised(workspace, raw, notices)):
+            again, taken_again = _read_pdfs(workspace, pool, scans, excluded, progress)
+            raw, taken = raw | again, taken | taken_again
+        wholes = pool.convert([(workspace.corpus / name, kind_of(name) or "") for name in others])
+    for name, whole in zip(others, wholes, strict=True):
+        raw[name] = _kept(Raw(name, "", whole.probe, whole.pages, whole.printed, is_pdf=False), excluded)
+    return Read(tuple(names), tuple(raw[name] for name in good), tuple(taken.values()), tuple(notices))
 
 
 def storable(name: str) -> str:
@@ -100,24 +113,6 @@ def _kept(raw: Raw, excluded: ExcludedPages) -> Raw:
         return raw
     kept = set(excluded.kept(raw.doc, raw.probe.pages))
     return replace(raw, pages=tuple(page for page in raw.pages if page.page in kept))
-
-
-def _from_files(workspace: Workspace, names: Sequence[str], excluded: ExcludedPages, progress: Report | None) -> Read:
-    settings, run = workspace.experiment.ingest, workspace.experiment.run
-    good = [name for name in names if storable(name) == name]
-    paths = {name: workspace.corpus / name for name in good if kind_of(name) == PDF}
-    others = [name for name in good if name not in paths]
-    notices = [notice] if (notice := other_documents(workspace)) else []
-    cores = Cores(run.backend, run.scheduler)
-    with PdfPool("pdfium" if settings.reader == "auto" else settings.reader, cores=cores) as pool:
-        raw, taken = _read_pdfs(workspace, pool, paths, excluded, progress)
-        if settings.ocr and (scans := _recognised(workspace, raw, notices)):
-            again, taken_again = _read_pdfs(workspace, pool, scans, excluded, progress)
-            raw, taken = raw | again, taken | taken_again
-        wholes = pool.convert([(workspace.corpus / name, kind_of(name) or "") for name in others])
-    for name, whole in zip(others, wholes, strict=True):
-        raw[name] = _kept(Raw(name, "", whole.probe, whole.pages, whole.printed, is_pdf=False), excluded)
-    return Read(tuple(names), tuple(raw[name] for name in good), tuple(taken.values()), tuple(notices))
 
 
 def _recognised(workspace: Workspace, raw: Mapping[str, Raw], notices: list[str]) -> dict[str, Path]:
@@ -185,11 +180,21 @@ def ingest(workspace: Workspace, progress: Report | None = None, embed: Embed | 
     read = Read((), ()) if workspace.experiment.ingest.ready else read_raw(workspace, progress)
     documents = _cut(workspace, read)
     if not any(document.pages for document in documents):
-        raise _none_readable(workspace.corpus, documents)
-    n_passages = _write(workspace, _chunk_here(workspace, documents, embed))
+        first = "; ".join(f"{document.doc} {document.error}" for document in documents[:3])
+        what = "PDF" if all(kind_of(document.doc) == PDF for document in documents) else "document"
+        none = f"none of the {len(documents)} {what}s can" if len(documents) > 1 else f"the only {what} cannot"
+        raise InputError(plain(f"{none} be used: {first}"), file=workspace.corpus)
+    documents = _chunk_here(workspace, documents, embed)
+    names = [*(chunking.name for chunking in workspace.experiment.chunkings), SECTIONS]
+    passages = [passage for document in documents for passage in document.passages]
+    passages += [one for name in names for document in documents for one in document.chunked.get(name, ())]
+    pages = [page for document in documents for page in document.pages]
+    write_records(workspace.pages, pages)
+    write_records(workspace.sections, [section for document in documents for section in document.sections])
+    write_records(workspace.passages, passages)
     failed = [Unreadable(doc=d.doc, error=d.error, pages=d.unreadable) for d in documents if d.error]
     write_records(workspace.unreadable, failed)
-    write_records(workspace.suspicious_pages, suspicious_pages([page for d in documents for page in d.pages]))
+    write_records(workspace.suspicious_pages, suspicious_pages(pages))
     if workspace.experiment.ingest.reader == "auto":
         write_records(workspace.readers, read.taken)
     notices = [plain(f"{bad.doc}: {bad.error}") for bad in failed]
@@ -200,7 +205,7 @@ def ingest(workspace: Workspace, progress: Report | None = None, embed: Embed | 
             notices.append(plain(f"{one.doc}: read with {one.reader}{some}: {one.why}"))
     notices += [plain(f"{document.doc}: {document.hint}") for document in documents if document.hint]
     notices += [plain(notice) for notice in read.notices]
-    return StageOutcome(tuple(notices), LEFT_OUT if failed else 0, n_passages, len(failed))
+    return StageOutcome(tuple(notices), LEFT_OUT if failed else 0, len(passages), len(failed))
 
 
 def _cut(workspace: Workspace, read: Read) -> list[Document]:
@@ -217,14 +222,6 @@ def _cut(workspace: Workspace, read: Read) -> list[Document]:
     return [documents[name] for name in read.names]
 
 
-def _none_readable(corpus: Path, documents: Sequence[Document]) -> InputError:
-    first = "; ".join(f"{document.doc} {document.error}" for document in documents[:3])
-    what = "PDF" if all(kind_of(document.doc) == PDF for document in documents) else "document"
-    problem = f"none of the {len(documents)} {what}s can be used"
-    problem = problem if len(documents) > 1 else f"the only {what} cannot be used"
-    return InputError(plain(f"{problem}: {first}"), file=corpus)
-
-
 def _chunk_here(workspace: Workspace, documents: Sequence[Document], embed: Embed | None) -> list[Document]:
     """The documents with their passages by the chunkings that other processes cannot make."""
     chunkings = [one for one in workspace.experiment.chunkings if one.by in HERE_ALONE]
@@ -232,21 +229,6 @@ def _chunk_here(workspace: Workspace, documents: Sequence[Document], embed: Embe
         return list(documents)
     settings = workspace.corpus / "experiment.toml"
     with importable(workspace.corpus):
-        own = {
-            one.name: load_own_cut(one.name, one.callable, workspace.corpus, settings)
-            for one in chunkings
-            if one.callable
-        }
-        means = Means(embed, own)
+        named = [(one.name, one.callable) for one in chunkings if one.callable]
+        means = Means(embed, {name: load_own_cut(name, cut, workspace.corpus, settings) for name, cut in named})
         return [chunk_further(document, chunkings, means) if document.pages else document for document in documents]
-
-
-def _write(workspace: Workspace, documents: Sequence[Document]) -> int:
-    """Write pages, sections and passages; the number of passages."""
-    names = [*(chunking.name for chunking in workspace.experiment.chunkings), SECTIONS]
-    passages = [passage for document in documents for passage in document.passages]
-    passages += [one for name in names for document in documents for one in document.chunked.get(name, ())]
-    write_records(workspace.pages, [page for document in documents for page in document.pages])
-    write_records(workspace.sections, [section for document in documents for section in document.sections])
-    write_records(workspace.passages, passages)
-    return len(passages)

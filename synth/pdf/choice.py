@@ -12,7 +12,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
 from ragassay.errors import InputError
@@ -74,14 +74,22 @@ def read_documents(
 
     Pages that no reader gets right have an error that says what is wrong with them. Raises nothing.
     """
-    read = partial(_read, pool, wanted, _Progress(progress))
-    by: dict[ReaderName, list[int]] = {"pdfium": [], "pypdf": []}
-    for number, one in enumerate(opened):
-        by[one.reader].append(number)
-    every = {number: pages for number, (_, pages) in enumerate(wanted)}
-    first = read("pdfium", {n: every[n] for n in by["pdfium"]}) | read("pypdf", {n: every[n] for n in by["pypdf"]})
+    n_before = 0
+
+    def read(reader: ReaderName, pages: Mapping[int, Sequence[int]]) -> dict[int, Texts]:
+        """These pages of these documents, by the documents' numbers; they are reported behind those asked before."""
+        nonlocal n_before
+        before = n_before
+        n_before += sum(map(len, pages.values()))
+        report = (lambda done, total: progress(before + done, before + total)) if progress else None
+        texts = pool.read([(wanted[number][0], own) for number, own in pages.items()], report, reader)
+        return {number: {text.page: text for text in own} for number, own in zip(pages, texts, strict=True)}
+
+    by_pdfium = [n for n, one in enumerate(opened) if one.reader == "pdfium"]
+    by_pypdf = [n for n, one in enumerate(opened) if one.reader == "pypdf"]
+    first = read("pdfium", {n: wanted[n][1] for n in by_pdfium}) | read("pypdf", {n: wanted[n][1] for n in by_pypdf})
     script = script_of(language)
-    doubts = {n: doubt for n in by["pdfium"] if (doubt := doubt_of(list(first[n].values()), script))}
+    doubts = {n: doubt for n in by_pdfium if (doubt := doubt_of(list(first[n].values()), script))}
     asked = read("pypdf", {n: _sample(doubt.pages) for n, doubt in doubts.items()})
     cases = {n: Case(doubt, first[n], asked[n]) for n, doubt in doubts.items()}
     more = read("pypdf", {n: case.still_to_ask() for n, case in cases.items()})
@@ -91,14 +99,6 @@ def read_documents(
         else Reading(tuple(map(_named, first[n].values())), one.reader, one.why or SOUND)
         for n, one in enumerate(opened)
     ]
-
-
-def _read(
-    pool: PdfPool, wanted: Wanted, progress: _Progress, reader: ReaderName, pages: Mapping[int, Sequence[int]]
-) -> dict[int, Texts]:
-    """These pages of these documents, by the documents' numbers."""
-    texts = pool.read([(wanted[number][0], pages[number]) for number in pages], progress.of_more(), reader)
-    return {number: {text.page: text for text in read} for number, read in zip(pages, texts, strict=True)}
 
 
 def _sample(pages: Sequence[int]) -> list[int]:
@@ -148,7 +148,12 @@ class Case:
         pages = tuple(self._page(text, asked.get(number)) for number, text in self.pdfium.items())
         own = asked if self.reader == "pypdf" else self.pdfium
         others = sum(page.error is None and page != own.get(page.page) for page in pages)
-        return Reading(pages, self.reader, self._why(), others)
+        why = AGREE if self._most("pdfium") else self.doubt.why
+        if self.reader == "pypdf":
+            why = f"as pdfium reads it, {self.doubt.why}"
+        elif self.doubt.foreign and why == AGREE:
+            why = f"{self.doubt.why}; {AGREE}"
+        return Reading(pages, self.reader, why, others)
 
     def _page(self, pdfium: PageText, pypdf: PageText | None) -> PageText:
         if self.reader == "pypdf" and pypdf and not page_fault(pypdf):
@@ -160,31 +165,6 @@ class Case:
         if whose is None and not self._most("pdfium"):
             return PageText(pdfium.page, error=page_fault(pdfium) or DISAGREE)
         return pypdf if whose == "pypdf" else _named(pdfium)
-
-    def _why(self) -> str:
-        if self.reader == "pypdf":
-            return f"as pdfium reads it, {self.doubt.why}"
-        if self.doubt.foreign and self._most("pdfium"):
-            return f"{self.doubt.why}; {AGREE}"
-        return AGREE if self._most("pdfium") else self.doubt.why
-
-
-class _Progress:
-    """Pages done and pages in all, where reading one lot of pages shows that another must be read."""
-
-    def __init__(self, report: Report | None) -> None:
-        self._report, self._before = report, 0
-
-    def of_more(self) -> Report:
-        """What a further lot of pages reports to."""
-        before = self._before
-
-        def report(done: int, total: int) -> None:
-            self._before = before + total
-            if self._report:
-                self._report(before + done, before + total)
-
-        return report
 
 
 PROGRAM = "ocrmypdf"

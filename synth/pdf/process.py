@@ -14,10 +14,11 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -174,16 +175,13 @@ class PdfProcess:
             timer.cancel()
         if not line.endswith("\n"):
             self.stop(patience_s=5.0)
-            raise WorkerDied(_why(process.returncode, request) if in_time else f"it took longer than {timeout_s:.0f} s")
+            why = why_ended(process.returncode)
+            if "memory" in request and process.returncode == -signal.SIGABRT:
+                # PDFium ends so where it is given no more memory, and does not say so
+                why += f", as one is that {too_much(request['memory'])}"
+            raise WorkerDied(why if in_time else f"it took longer than {timeout_s:.0f} s")
         answer: dict[str, Any] = json.loads(line)
         return answer
-
-
-def _why(status: int, request: Mapping[str, Any]) -> str:
-    """SIGABRT is how PDFium ends where it is given no more memory, and does not say so."""
-    if "memory" in request and status == -signal.SIGABRT:
-        return f"{why_ended(status)}, as one is that {too_much(request['memory'])}"
-    return why_ended(status)
 
 
 B = TypeVar("B")
@@ -228,8 +226,8 @@ class PdfPool:
     def probe(self, paths: Sequence[Path], reader: ReaderName | None = None) -> list[Probe]:
         """The number of pages and the outline of each document, in the order of `paths`."""
         documents = [Pages(str(path), reader or self.reader) for path in paths]
-        found = self._each(PdfProcess.probe, _limits(), documents)
-        return [probe for _, probe in sorted(found, key=lambda pair: pair[0])]
+        found = dict(self._each(PdfProcess.probe, _limits(), documents))
+        return [found[number] for number in range(len(documents))]
 
     def read(
         self,
@@ -258,8 +256,8 @@ class PdfPool:
     def convert(self, documents: Sequence[tuple[Path, str]]) -> list[Whole]:
         """Each document that is no PDF, by its path and kind, in their order."""
         items = [(str(path), kind) for path, kind in documents]
-        found = self._each(PdfProcess.convert, SECONDS_TO_OPEN, items)
-        return [whole for _, whole in sorted(found, key=lambda pair: pair[0])]
+        found = dict(self._each(PdfProcess.convert, SECONDS_TO_OPEN, items))
+        return [found[number] for number in range(len(items))]
 
     def _each(self, ask: Callable[[PdfProcess, T, B], R], bounds: B, items: Sequence[T]) -> Iterator[tuple[int, R]]:
         lend = a_new_process if self.cores.elsewhere else self._one_of_ours
@@ -295,11 +293,7 @@ def _limits() -> Limits:
 
 def _chunks(pages: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Runs of consecutive pages, at most PAGES_PER_CHUNK long, as (first, last)."""
-    first = last = None
-    for page in pages:
-        if first is not None and last is not None and (page != last + 1 or page - first == PAGES_PER_CHUNK):
-            yield first, last
-            first = None
-        first, last = (page if first is None else first), page
-    if first is not None and last is not None:
-        yield first, last
+    for _, run in groupby(enumerate(pages), key=lambda place: place[1] - place[0]):
+        numbers = [page for _, page in run]
+        for at in range(0, len(numbers), PAGES_PER_CHUNK):
+            yield numbers[at], numbers[at : at + PAGES_PER_CHUNK][-1]

@@ -33,40 +33,29 @@ RIGHT_TO_LEFT_LETTER = re.compile(f"[{RIGHT_TO_LEFT}]")
 HARD = re.compile(f"[{COMBINING}{RIGHT_TO_LEFT}]")
 """Letters that readers are apt to put into a wrong order."""
 
-_LETTERS = {
-    "Cyrillic": "\u0400-\u052f",
-    "Greek": "\u0370-\u03ff\u1f00-\u1fff",
-    "Hebrew": "\u0590-\u05ff\ufb1d-\ufb4f",
-    "Arabic": "\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff\ufb50-\ufdff\ufe70-\ufefc",
-    "Devanagari": "\u0900-\u097f",
-    "Bengali": "\u0980-\u09ff",
-    "Tamil": "\u0b80-\u0bff",
-    "Telugu": "\u0c00-\u0c7f",
-    "Thai": "\u0e00-\u0e7f",
-    "Japanese": "\u2e80-\u2fdf\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f",
-    "Chinese": "\u2e80-\u2fdf\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff",
-    "Korean": "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af",
-    "Armenian": "\u0530-\u058f",
-    "Georgian": "\u10a0-\u10ff",
+_SCRIPTS = {
+    "Cyrillic": (
+        "\u0400-\u052f",
+        "ru uk bg be mk kk ky mn tg russian ukrainian bulgarian belarusian macedonian kazakh mongolian",
+    ),
+    "Greek": ("\u0370-\u03ff\u1f00-\u1fff", "el greek"),
+    "Hebrew": ("\u0590-\u05ff\ufb1d-\ufb4f", "he iw yi hebrew yiddish"),
+    "Arabic": (
+        "\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff\ufb50-\ufdff\ufe70-\ufefc",
+        "ar fa ur ps sd ug ckb arabic persian farsi urdu pashto",
+    ),
+    "Devanagari": ("\u0900-\u097f", "hi mr ne sa hindi marathi nepali sanskrit"),
+    "Bengali": ("\u0980-\u09ff", "bn as bengali assamese"),
+    "Tamil": ("\u0b80-\u0bff", "ta tamil"),
+    "Telugu": ("\u0c00-\u0c7f", "te telugu"),
+    "Thai": ("\u0e00-\u0e7f", "th thai"),
+    "Japanese": ("\u2e80-\u2fdf\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f", "ja japanese"),
+    "Chinese": ("\u2e80-\u2fdf\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff", "zh chinese"),
+    "Korean": ("\u1100-\u11ff\u3130-\u318f\uac00-\ud7af", "ko korean"),
+    "Armenian": ("\u0530-\u058f", "hy armenian"),
+    "Georgian": ("\u10a0-\u10ff", "ka georgian"),
 }
-
-_LANGUAGES = {
-    "Cyrillic": "ru uk bg be mk kk ky mn tg russian ukrainian bulgarian belarusian macedonian kazakh mongolian",
-    "Greek": "el greek",
-    "Hebrew": "he iw yi hebrew yiddish",
-    "Arabic": "ar fa ur ps sd ug ckb arabic persian farsi urdu pashto",
-    "Devanagari": "hi mr ne sa hindi marathi nepali sanskrit",
-    "Bengali": "bn as bengali assamese",
-    "Tamil": "ta tamil",
-    "Telugu": "te telugu",
-    "Thai": "th thai",
-    "Japanese": "ja japanese",
-    "Chinese": "zh chinese",
-    "Korean": "ko korean",
-    "Armenian": "hy armenian",
-    "Georgian": "ka georgian",
-}
-"""Languages (codes of ISO 639, English names) that are written in this script alone."""
+"""Name of a script: its letters, and the languages (codes of ISO 639, English names) written in it alone."""
 
 
 class Script(NamedTuple):
@@ -83,9 +72,9 @@ class Script(NamedTuple):
 def script_of(language: str) -> Script | None:
     """The script that a language (a code or an English name) is written in; None for Latin, and where unknown."""
     code = re.split(r"[-_ ]", language.strip().lower())[0]
-    for name, languages in _LANGUAGES.items():
+    for name, (letters, languages) in _SCRIPTS.items():
         if code in languages.split():
-            return Script(name, re.compile(f"[{_LETTERS[name]}]"))
+            return Script(name, re.compile(f"[{letters}]"))
     return None
 
 
@@ -273,7 +262,12 @@ def doubt_of(pages: Sequence[PageText], script: Script | None) -> Doubt | None:
     doubtful, many = tuple(sorted({*faults, *hard, *downwards})), MANY * len(pages)
     if most and len(faults) > many:
         return Doubt(most, doubtful)
-    if script and _lacks(script, with_text):
+    letters = sum(sum(map(str.isalpha, page.text or "")) for page in with_text)
+    if (
+        script
+        and letters >= FEWEST_LETTERS
+        and script.count(page.text or "" for page in with_text) < SCRIPT_SHARE * letters
+    ):
         return Doubt(f"it has no {script.name} letters", _numbers(with_text), foreign=script)
     if 2 * len(with_text) < len(pages):
         return Doubt("most of its pages have no text", _numbers([page for page in pages if page not in with_text]))
@@ -284,11 +278,6 @@ def doubt_of(pages: Sequence[PageText], script: Script | None) -> Doubt | None:
 
 def _numbers(pages: Sequence[PageText]) -> tuple[int, ...]:
     return tuple(page.page for page in pages)
-
-
-def _lacks(script: Script, pages: Sequence[PageText]) -> bool:
-    letters = sum(sum(map(str.isalpha, page.text or "")) for page in pages)
-    return letters >= FEWEST_LETTERS and script.count(page.text or "" for page in pages) < SCRIPT_SHARE * letters
 
 
 def _is_hard(text: str) -> bool:
@@ -306,30 +295,19 @@ def better(pdfium: PageText, pypdf: PageText, script: Script | None = None) -> R
         return None if wrong_too or not other.strip() else "pypdf"
     if len(one.strip()) < FEWEST_CHARACTERS:
         return "pdfium" if wrong_too or len(other.strip()) < FEWEST_CHARACTERS else "pypdf"
+    mine, others = letters_of(one), letters_of(other)
     if script:
-        return _of_script(script, one, other)
-    if pdfium.downwards:
-        return "pypdf" if not wrong_too and _is_fuller(other, one) else "pdfium"
-    return _of_hard_script(one, other) if _is_hard(one) else "pdfium"
-
-
-def _of_script(script: Script, one: str, other: str) -> ReaderName | None:
-    if script.count([other]) > SCRIPT_SHARE * len(other):
-        return "pypdf"
-    return "pdfium" if alike(letters_of(one), letters_of(other)) >= FOREIGN_LETTERS else None
-
-
-def _is_fuller(text: str, other: str) -> bool:
-    """Whether `text` has nearly all letters of the other, and clearly more."""
-    mine, others = letters_of(text), letters_of(other)
-    shared = (mine & others).total()
-    return mine.total() > FULLER * others.total() and shared >= SAME_LETTERS * others.total()
-
-
-def _of_hard_script(one: str, other: str) -> ReaderName | None:
-    order, order_too = (ahead - backwards for ahead, backwards in map(letter_order, (one, other)))
-    if alike(letters_of(one), letters_of(other)) < SAME_LETTERS:
+        if script.count([other]) > SCRIPT_SHARE * len(other):
+            return "pypdf"
+        return "pdfium" if alike(mine, others) >= FOREIGN_LETTERS else None
+    if pdfium.downwards:  # pypdf's, if it has nearly all letters of the other, and clearly more
+        fuller = others.total() > FULLER * mine.total() and (mine & others).total() >= SAME_LETTERS * mine.total()
+        return "pypdf" if fuller and not wrong_too else "pdfium"
+    if not _is_hard(one):
+        return "pdfium"
+    if alike(mine, others) < SAME_LETTERS:
         return None
     if alike(words_of(one), words_of(other)) >= SAME_WORDS or not RIGHT_TO_LEFT_LETTER.search(one):
         return "pdfium"
+    order, order_too = (ahead - backwards for ahead, backwards in map(letter_order, (one, other)))
     return None if order == order_too == 0 else "pdfium" if order >= order_too else "pypdf"

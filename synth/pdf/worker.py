@@ -16,12 +16,12 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from ragassay.cores import memory_limited, too_much
 
 from ..formats import UnreadableDocument, convert
-from .readers import OpenPdf, ReaderName, UnreadablePdf, open_pdf
+from .readers import OpenPdf, UnreadablePdf, open_pdf
 
 
 def main() -> None:
@@ -54,21 +54,19 @@ class _Documents:
 
     def _once_more(self, request: Mapping[str, Any], ask: Callable[[OpenPdf], dict[str, Any]]) -> dict[str, Any]:
         """What is asked of the document, or its error; where memory is short, by a reader that remembers no page."""
+        path, reader = request["path"], request["reader"]
         for _ in range(2):
             try:
-                return ask(self._open(request["path"], request["reader"]))
+                if self._pdf is None or self._key != (path, reader):
+                    self._pdf = None
+                    self._pdf, self._key = open_pdf(path, reader), (path, reader)
+                return ask(self._pdf)
             except UnreadablePdf as error:
                 return {"error": str(error)}
             except MemoryError:
                 self._pdf = None
             gc.collect()
         return {"error": too_much(request["memory"])}
-
-    def _open(self, path: str, reader: str) -> OpenPdf:
-        if self._pdf is None or self._key != (path, reader):
-            self._pdf = None
-            self._pdf, self._key = open_pdf(path, cast(ReaderName, reader)), (path, reader)
-        return self._pdf
 
 
 def _page_of(pdf: OpenPdf, page: int) -> dict[str, Any]:
