@@ -148,9 +148,8 @@ def _read_pdfs(
     else:
         readings = [Reading(tuple(pages), pool.reader, "as set") for pages in pool.read(wanted, progress)]
     by_name = dict(zip(kept, readings, strict=True))
-    raw = {
-        name: Raw(name, "", one.probe, by_name[name].pages if name in by_name else ()) for name, one in probes.items()
-    }
+    pages = {name: reading.pages for name, reading in by_name.items()}
+    raw = {name: Raw(name, "", one.probe, pages.get(name, ())) for name, one in probes.items()}
     taken = {
         name: ReaderTaken(
             doc=name,

@@ -31,9 +31,8 @@ def overlaps_of(found: Sequence[Overlap | None]) -> Overlaps:
     """The spread of both figures; questions for which no passage was found have failed."""
     known = [one for one in found if one is not None]
     n_failed = len(found) - len(known)
-    return Overlaps(
-        run=_spread([one.run for one in known], n_failed), shared=_spread([one.shared for one in known], n_failed)
-    )
+    runs, shares = [one.run for one in known], [one.shared for one in known]
+    return Overlaps(run=_spread(runs, n_failed), shared=_spread(shares, n_failed))
 
 
 def _spread(values: Sequence[float], n_failed: int) -> Spread:
@@ -148,13 +147,11 @@ def check_set(
     said, about = realism([one.item.text for one in sound], experts, corpus)
     notes = []
     if len(items) == 1:
-        notes.append(
-            "the set has one question, of which nothing can be said as a set: neither near-duplicates nor realism"
-        )
+        alone = "the set has one question, of which nothing can be said as a set"
+        notes.append(f"{alone}: neither near-duplicates nor realism")
     if cross:
-        notes.append(
-            f"half of the questions or more are in {cross.title()} letters, which the corpus lacks: no fault of each"
-        )
+        most = f"half of the questions or more are in {cross.title()} letters"
+        notes.append(f"{most}, which the corpus lacks: no fault of each")
     if embed is None and len(items) > 1:
         notes.append("near-duplicates were found by their words alone, not by meaning (--embedding)")
     return Checked(

@@ -76,23 +76,15 @@ def by_headings(text: DocumentText, size: int) -> list[Span]:
 
     Headings are the outline's and lines that begin with a section's number; text without any is cut by words.
     """
-    return [
-        stretch.span(first + begin, first + end)
-        for stretch in text.stretches
-        for first, stop in _under_headings(stretch.places, SHORTEST_TAIL * size)
-        for begin, end in windows(stretch.places[first : stop - 1], size, 0)
-    ]
-
-
-def _under_headings(places: Sequence[Cut], fewest: float) -> Iterator[tuple[int, int]]:
-    """(first, stop) word indexes from heading to heading; what has fewer words than `fewest` goes with the next."""
-    first, n_words = 0, len(places) + 1
-    for number, place in enumerate(places):
-        stop = number + 1
-        if place.strength == Strength.HEADING and min(stop - first, n_words - stop) >= fewest:
-            yield first, stop
-            first = stop
-    yield first, n_words
+    found: list[Span] = []
+    for stretch in text.stretches:
+        first, n_words = 0, len(stretch.spans)
+        for stop in [*(n for n, place in enumerate(stretch.places, 1) if place.strength == Strength.HEADING), n_words]:
+            if stop == n_words or min(stop - first, n_words - stop) >= SHORTEST_TAIL * size:
+                runs = windows(stretch.places[first : stop - 1], size, 0)
+                found += [stretch.span(first + begin, first + end) for begin, end in runs]
+                first = stop
+    return found
 
 
 @dataclass(frozen=True)
@@ -139,29 +131,26 @@ def by_python(text: DocumentText, cut: OwnCut) -> list[Span]:
     found: list[Span] = []
     for stretch in text.stretches:
         start, end = stretch.span(0, len(stretch.spans))
-        found += [(start + a, start + b) for a, b in _spans(text.doc, text.text[start:end], cut)]
-    return found
-
-
-def _spans(doc: str, text: str, cut: OwnCut) -> list[Span]:
-    try:
-        pieces = list(cut.function(text))
-    except (Exception, SystemExit) as error:
-        raise cut.error(f"{cut.callable_name} fails on {doc} ({said(error)})") from error
-    found: list[Span] = []
-    for number, piece in enumerate(pieces, 1):
-        if isinstance(piece, str) and not piece.strip():
-            continue
-        span = _find(text, piece, found[-1] if found else (-1, 0)) if isinstance(piece, str) else _told(text, piece)
-        if span is None or (found and span[0] < found[-1][0]):
-            shown = " ".join(str(piece).split())
-            raise cut.error(
-                f"{cut.callable_name} gives a piece {number} that is not in the text of {doc} from where the one "
-                f'before begins: "{shown[:60]}{"…" * (len(shown) > 60)}"',
-                "give pieces of the text as it is, or (start, end) in it, in their order",
-            )
-        if span[0] < span[1]:
-            found.append(span)
+        within = text.text[start:end]
+        try:
+            pieces = list(cut.function(within))
+        except (Exception, SystemExit) as error:
+            raise cut.error(f"{cut.callable_name} fails on {text.doc} ({said(error)})") from error
+        before = (-1, 0)
+        for number, piece in enumerate(pieces, 1):
+            if isinstance(piece, str) and not piece.strip():
+                continue
+            span = _find(within, piece, before) if isinstance(piece, str) else _told(within, piece)
+            if span is None or span[0] < before[0]:
+                shown = " ".join(str(piece).split())
+                raise cut.error(
+                    f"{cut.callable_name} gives a piece {number} that is not in the text of {text.doc} from where the "
+                    f'one before begins: "{shown[:60]}{"…" * (len(shown) > 60)}"',
+                    "give pieces of the text as it is, or (start, end) in it, in their order",
+                )
+            if span[0] < span[1]:
+                found.append((start + span[0], start + span[1]))
+                before = span
     return found
 
 

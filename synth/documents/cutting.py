@@ -209,32 +209,22 @@ def cut_document(settings: IngestSettings, chunkings: Sequence[Chunking], raw: R
     unreadable = tuple(page.page for page in raw.pages if page.error is not None)
     if not text.text.strip():
         return Document(raw.doc, error=failed or (NO_TEXT if raw.is_pdf else NOTHING_IN_IT), unreadable=unreadable)
-    document = divided(
-        text,
-        raw.identifier,
-        passages_of(text, raw.identifier, by_words(text, settings.passage_words, settings.passage_overlap_words)),
-        settings.section_tokens,
-        settings.section_pages,
-        chunkings,
-    )
-    return replace(
-        document,
-        error=f"{failed}; its other pages are used" if failed else None,
-        hint=_hint(text, raw.pages, settings.reader) if raw.is_pdf else None,
-        unreadable=unreadable,
-    )
+    words = by_words(text, settings.passage_words, settings.passage_overlap_words)
+    document = divided(text, raw.identifier, passages_of(text, raw.identifier, words), settings, chunkings)
+    error = f"{failed}; its other pages are used" if failed else None
+    hint = _hint(text, raw.pages, settings.reader) if raw.is_pdf else None
+    return replace(document, error=error, hint=hint, unreadable=unreadable)
 
 
 def divided(
     text: DocumentText,
     identifier: str,
     passages: Sequence[Passage],
-    section_tokens: int,
-    section_pages: int,
+    settings: IngestSettings,
     chunkings: Sequence[Chunking],
 ) -> Document:
     """The document with these passages, its sections, and the passages of each chunking but of HERE_ALONE."""
-    sections = make_sections(text, identifier, section_tokens, section_pages)
+    sections = make_sections(text, identifier, settings.section_tokens, settings.section_pages)
     everywhere = [chunking for chunking in chunkings if chunking.by not in HERE_ALONE]
     return Document(
         text.doc,

@@ -289,8 +289,8 @@ def ready_documents(path: Path, settings: IngestSettings, chunkings: Sequence[Ch
             start = text.page_start(number)
             place = where(text, start, start + len(passage.text))
             placed.append(passage.model_copy(update={"metadata": {**passage.metadata, **place}}))
-        n_pages = len(passages) + 1
-        documents.append(divided(text, identifier, placed, settings.section_tokens, n_pages, chunkings))
+        of_any_length = settings.model_copy(update={"section_pages": len(passages) + 1})  # a passage is no page
+        documents.append(divided(text, identifier, placed, of_any_length, chunkings))
     return documents
 
 

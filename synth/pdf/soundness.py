@@ -262,12 +262,9 @@ def doubt_of(pages: Sequence[PageText], script: Script | None) -> Doubt | None:
     doubtful, many = tuple(sorted({*faults, *hard, *downwards})), MANY * len(pages)
     if most and len(faults) > many:
         return Doubt(most, doubtful)
-    letters = sum(sum(map(str.isalpha, page.text or "")) for page in with_text)
-    if (
-        script
-        and letters >= FEWEST_LETTERS
-        and script.count(page.text or "" for page in with_text) < SCRIPT_SHARE * letters
-    ):
+    texts = [page.text or "" for page in with_text]
+    letters = sum(sum(map(str.isalpha, text)) for text in texts)
+    if script and letters >= FEWEST_LETTERS and script.count(texts) < SCRIPT_SHARE * letters:
         return Doubt(f"it has no {script.name} letters", _numbers(with_text), foreign=script)
     if 2 * len(with_text) < len(pages):
         return Doubt("most of its pages have no text", _numbers([page for page in pages if page not in with_text]))

@@ -277,14 +277,11 @@ class _Steps:
                 for group in _together(list(own)):
                     texts = [said[at].question if history else str(said[at].question) for at in group]
                     items = [{"number": number, "text": text} for number, text in enumerate(texts, 1)]
-                    values = {"items": items, "with_history": history}
-                    values |= {"language": self.setup.experiment.corpus.language}
-                    messages, schema = (
-                        self.prompts["restore"].render(values),
-                        at_most(len(items), AllRestored, Restored),
-                    )
-                    step = f"{'restore' if history else 'alone'}-{place}"
-                    requests.append(Asked(step, self.reader, Request(messages, schema, items=len(items))))
+                    language = self.setup.experiment.corpus.language
+                    values = {"items": items, "with_history": history, "language": language}
+                    schema = at_most(len(items), AllRestored, Restored)
+                    request = Request(self.prompts["restore"].render(values), schema, items=len(items))
+                    requests.append(Asked(f"{'restore' if history else 'alone'}-{place}", self.reader, request))
                     rows.append((history, group))
         found: Readings[str] = {True: {}, False: {}}
         for (history, group), reply in zip(rows, self.asker.ask(requests), strict=True):

@@ -99,10 +99,8 @@ def read_needs(
         for place, item in enumerate(items or ()):
             fault = slot = None
             if not 1 <= item.number <= len(one.slots):
-                fault = (
-                    f"asked for questions 1 to {len(one.slots)}, the writer numbered it {item.number}; "
-                    "where that is frequent, take another writer"
-                )
+                asked = f"asked for questions 1 to {len(one.slots)}, the writer numbered it {item.number}"
+                fault = f"{asked}; where that is frequent, take another writer"
             elif item.number in taken:
                 fault = f"the writer gave number {item.number} twice in one reply; the first counts"
             else:

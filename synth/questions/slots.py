@@ -217,16 +217,9 @@ class Draft:
         role = {"role": self.slot.role} if self.slot and self.slot.role else {}
         evidence = {"evidence": [dict(span) for span in self.evidence]} if self.evidence else {}
         held = {"holds": self.holds} if self.holds else {}
-        return Candidate(
-            self.question or self.need,
-            self.model,
-            self.sections[0],
-            self.position,
-            self.answer,
-            fault=self.fault,
-            statement=statements or self.kind in LOOSE,
-            details={**several, **expected, **drawn, **role, "need": writable(self.need), **held, **evidence},
-        )
+        details = {**several, **expected, **drawn, **role, "need": writable(self.need), **held, **evidence}
+        text, free = self.question or self.need, statements or self.kind in LOOSE
+        return Candidate(text, self.model, self.sections[0], self.position, self.answer, self.fault, free, details)
 
 
 class Told(BaseModel):
