@@ -34,9 +34,8 @@ Salts = Sequence[int]
 
 def section(n: int) -> Section:
     text = f"Secret{n} wisdom of the {THINGS[n % 10]} and the {THINGS[n % 7]}: part {n} of it holds."
-    return Section(
-        id=f"s-{n}", doc=f"{n % 4}.pdf", first_page=1, last_page=1, start=100 * n, end=100 * n + len(text), text=text
-    )
+    place = {"first_page": 1, "last_page": 1, "start": 100 * n, "end": 100 * n + len(text)}
+    return Section(id=f"s-{n}", doc=f"{n % 4}.pdf", text=text, **place)
 
 
 def in_the_mood(salts: Salts) -> Any:
@@ -89,9 +88,7 @@ def test_the_set_of_a_part_hangs_on_what_is_said_of_its_own_sections_alone(
 ) -> None:
     folder = tmp_path_factory.mktemp("one")
     part, found = parts_of(write(folder, mine, style)[0])[at]
-    mixed = [
-        mood if f"s-{n}" in part.sections else other for n, (mood, other) in enumerate(zip(mine, others, strict=True))
-    ]
+    mixed = [mine[n] if f"s-{n}" in part.sections else others[n] for n in range(N)]
     workspace, _, caller = write(folder, mixed, style)
     again, same = parts_of(workspace)[at]
     assert again == part and same == found and found
@@ -144,19 +141,11 @@ def test_a_text_of_an_earlier_part_is_left_out_and_counted_and_what_only_resembl
     def say(label: str, text: str) -> Any:
         number = re.search(r"Text (\d+) ", text)[1]  # type: ignore[index]
         own = [f"How do I set the {thing} of unit Z{number}?" for thing in THINGS[:2]]
-        return {
-            "questions": [{"fact": "so", "question": one} for one in ["How do I keep water out of the case?", *own]]
-        }
+        asked = ["How do I keep water out of the case?", *own]
+        return {"questions": [{"fact": "so", "question": one} for one in asked]}
 
     sections = [section(n).model_copy(update={"text": f"Text {n} of it."}) for n in range(N)]
-    questions = {
-        "source": "synthetic",
-        "style": "passage",
-        "quota": {A: 54},
-        "sections": N,
-        "per_section": 3,
-        "few_shot": 0,
-    }
+    questions = QUESTIONS | {"style": "passage", "quota": {A: 54}, "per_section": 3}
     settings = experiment("file:x", questions=questions, run={"until": "best", "write_by_look": True, "looks": LOOKS})
     workspace = results_folder(tmp_path, settings, sections=sections)
     outcome = make_questions(workspace, Scripted(say), goes_on=lambda: True)  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ import pytest
 from support.results_folder import experiment, results_folder
 
 from ragassay.errors import InputError
+from ragassay.records import Query
 from ragassay.synth.questions.own import (
     ExpertQuestion,
     read_expert_questions,
@@ -25,16 +26,20 @@ SCIFACT = """\
 """
 
 
+def own(folder: Path, text: str) -> list[Query]:
+    path = folder / "queries.jsonl"
+    path.write_text(text)
+    return read_own_queries(path)
+
+
 def test_a_beir_file_is_the_test_set_as_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "queries.jsonl"
-    path.write_text(SCIFACT)
-    assert [query.dump() for query in read_own_queries(path)] == [json.loads(line) for line in SCIFACT.splitlines()]
+    assert [query.dump() for query in own(tmp_path, SCIFACT)] == [json.loads(line) for line in SCIFACT.splitlines()]
 
 
-def test_fields_of_others_are_carried_along(tmp_path: Path) -> None:
-    path = tmp_path / "queries.jsonl"
-    path.write_text('{"_id": "a", "text": "Why?", "answer": "so", "metadata": {"n": 1}}\n')
-    assert read_own_queries(path)[0].metadata == {"answer": "so", "n": 1}
+def test_fields_of_others_are_carried_along_and_an_id_that_is_not_there_is_made_of_the_text(tmp_path: Path) -> None:
+    [query] = own(tmp_path, '{"text": "Why?", "answer": "so", "metadata": {"n": 1}}\n')
+    assert query.metadata == {"answer": "so", "n": 1}
+    assert query.id == f"q-{hashlib.sha256(b'Why?').hexdigest()[:10]}"
 
 
 @pytest.mark.parametrize(
@@ -54,11 +59,7 @@ def test_fields_of_others_are_carried_along(tmp_path: Path) -> None:
         ('{"_id": "a", "text": "x", "metadata": {"n": NaN}}', 1, "NaN"),
         ('{"_id": 7, "text": "x"}', 1, "_id"),
         ('\n{"query": "x"}', 2, "_id"),
-        (
-            '{"_id": "a", "text": "x"}\n' + json.dumps({"_id": "b", "text": "x" * 100_001}),
-            2,
-            "the query is 100,001 cha",
-        ),
+        ('{"_id": "a", "text": "x"}\n{"_id": "b", "text": "' + "x" * 100_001 + '"}', 2, "the query is 100,001 cha"),
         ("[1]", 1, "not a JSON object"),
         ("{", 1, "not JSON"),
     ],
@@ -66,21 +67,18 @@ def test_fields_of_others_are_carried_along(tmp_path: Path) -> None:
 def test_a_query_that_cannot_be_used_is_said_with_its_line(
     tmp_path: Path, text: str, line: int | None, words: str
 ) -> None:
-    path = tmp_path / "queries.jsonl"
-    path.write_text(text)
     with pytest.raises(InputError, match=words) as caught:
-        read_own_queries(path)
+        own(tmp_path, text)
     assert (caught.value.line, caught.value.exit_status) == (line, 2)
 
 
 def test_queries_of_one_text_are_named(tmp_path: Path) -> None:
     texts = {"a": "Why?", "b": "How?", "c": " why? ", "d": "WHY?", "e": "Where?", "f": "how?"}
-    path = tmp_path / "queries.jsonl"
-    path.write_text("".join(json.dumps({"_id": key, "text": text}) + "\n" for key, text in texts.items()))
-    said = same_text(read_own_queries(path))
+    said = same_text(
+        own(tmp_path, "".join(json.dumps({"_id": key, "text": text}) + "\n" for key, text in texts.items()))
+    )
     assert said == ["5 queries have a text that another has too (a, c, d); in intervals and tests they count as 2"]
-    path.write_text(SCIFACT)
-    assert same_text(read_own_queries(path)) == []
+    assert same_text(own(tmp_path, SCIFACT)) == []
 
 
 def test_no_file_is_an_error_that_says_the_ways_out(tmp_path: Path) -> None:
@@ -100,13 +98,6 @@ def test_the_test_set_is_the_file_that_is_there_or_the_experts_questions(tmp_pat
         read_test_set(workspace)
     (workspace.corpus / "questions.csv").unlink()
     assert [query.id for query in read_test_set(workspace).queries] == ["0", "2"]
-
-
-def test_an_id_that_is_not_there_is_made_of_the_text(tmp_path: Path) -> None:
-    path = tmp_path / "queries.jsonl"
-    path.write_text('{"text": "Why?"}\n')
-    digest = hashlib.sha256(b"Why?").hexdigest()
-    assert [query.id for query in read_own_queries(path)] == [f"q-{digest[:10]}"]
 
 
 def _write(folder: Path, data: str | bytes) -> Path:

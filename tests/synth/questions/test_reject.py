@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -271,23 +272,17 @@ def test_a_turn_of_the_user_s_own_is_held_against_others_by_the_question_that_st
     assert compared_texts((), (), own) == texts[:1]
 
 
-def test_no_model_is_favoured_where_all_write_the_same() -> None:
+def test_no_model_is_favoured_where_all_write_the_same_and_the_seed_draws_which_stays() -> None:
     models = ["file:a", "file:b", "file:c"]
-    kept = dict.fromkeys(models, 0)
-    for number in range(60):
+
+    def kept(number: int, seed: int) -> str:
         text = f"What is the address of register R{number} in hexadecimal?"
         candidates = [Candidate(text, model, _section(f"s{number}"), 0) for model in models]
-        sifted = sift(candidates, (), (), per_section=1, language="en", seed=7)
-        kept[sifted.kept[0].metadata["model"]] += 1
-    assert sum(kept.values()) == 60
-    assert min(kept.values()) >= 10
+        [query] = sift(candidates, (), (), per_section=1, language="en", seed=seed).kept
+        return str(query.metadata["model"])
 
-
-def test_which_of_those_that_say_the_same_stays_is_a_draw_by_the_seed() -> None:
-    models = [f"file:{name}" for name in "abc"]
-    candidates = [Candidate("What is the address of register R7?", model, _section(), 0) for model in models]
-    sifted = [sift(candidates, (), (), per_section=1, language="en", seed=seed) for seed in range(20)]
-    assert {one.kept[0].metadata["model"] for one in sifted} == {*models}
+    assert min(Counter(kept(number, seed=7) for number in range(60))[model] for model in models) >= 10
+    assert {kept(7, seed) for seed in range(20)} == {*models}
 
 
 questions = st.lists(
@@ -342,14 +337,12 @@ SAME = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), DIFFERENT)
-def test_another_thing_is_another_question(one: str, other: str) -> None:
-    assert similarity(shape_of(one, "en"), shape_of(other, "en")) < THRESHOLD
-
-
-@pytest.mark.parametrize(("one", "other", "language"), SAME)
-def test_the_same_question_in_nearly_the_same_words(one: str, other: str, language: str) -> None:
-    assert similarity(shape_of(one, language), shape_of(other, language)) >= THRESHOLD
+@pytest.mark.parametrize(("one", "other", "language"), [*((*pair, "en") for pair in DIFFERENT), *SAME])
+def test_another_thing_is_another_question_and_nearly_the_same_words_are_none(
+    one: str, other: str, language: str
+) -> None:
+    alike = similarity(shape_of(one, language), shape_of(other, language)) >= THRESHOLD
+    assert alike is ((one, other, language) in SAME)
 
 
 @pytest.mark.parametrize(("shared", "more", "found"), [(4, 1, True), (12, 3, True), (3, 1, False), (15, 4, False)])
