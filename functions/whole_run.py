@@ -50,11 +50,11 @@ class RunResults:
         """The decision and the ranked table, as `ragassay run` prints them."""
         from rich.console import Console
 
-        from ragassay.evaluate.report.terminal import ranked_table
+        from ragassay.evaluate.report.terminal import RankedTable
 
         console = Console(width=100, file=StringIO(), color_system=None)
         with console.capture() as printed:
-            console.print(ranked_table(self.results))
+            console.print(RankedTable(self.results))
         return printed.get().rstrip()
 
     @property

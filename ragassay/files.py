@@ -306,6 +306,14 @@ def read_json(path: Path) -> Any:
         raise InputError(f"is not JSON ({error})", file=path) from None
 
 
+def read_model(path: Path, kind: type[R], remedy: str) -> R:
+    """The record in a JSON file. Raises InputError, with the remedy where it is of another layout."""
+    try:
+        return kind.model_validate(read_json(path))
+    except ValidationError as error:
+        raise InputError(first_problem(error), file=path, remedy=remedy) from None
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write JSON, indented, atomically; NaN and infinity are refused."""
     write_text(path, json.dumps(value, ensure_ascii=False, allow_nan=False, indent=1) + "\n")

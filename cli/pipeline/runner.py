@@ -274,12 +274,12 @@ def _graver(outcome: StageOutcome, n_failed: int) -> StageOutcome:
 def _say_results(workspace: Workspace) -> None:
     from rich.console import Console
 
-    from ragassay.evaluate.report.terminal import ranked_table
+    from ragassay.evaluate.report.terminal import RankedTable
     from ragassay.evaluate.results import Results
     from ragassay.files import read_json
 
     console = Console()
-    console.print(ranked_table(Results.model_validate(read_json(workspace.figures))))
+    console.print(RankedTable(Results.model_validate(read_json(workspace.figures))))
     console.print(f"report: {workspace.shown(workspace.report)}", markup=False, highlight=False, soft_wrap=True)
 
 
@@ -290,9 +290,9 @@ def _say_screening(workspace: Workspace) -> Sequence[str]:
     from rich.console import Console
 
     from ragassay.evaluate.report.screening import read_screen
-    from ragassay.evaluate.report.terminal import screen_table
+    from ragassay.evaluate.report.terminal import ScreenTable
 
     console, results = Console(), read_screen(workspace.screen)
-    console.print(screen_table(results))
+    console.print(ScreenTable(results))
     console.print(f"page: {workspace.shown(workspace.screen_page)}", markup=False, highlight=False, soft_wrap=True)
     return results.said

@@ -134,11 +134,12 @@ def add_plot(verb: argparse.ArgumentParser) -> None:
 
 def run_plot(options: argparse.Namespace) -> int:
     """Write the page."""
-    from ragassay.evaluate.report.box_plots import page, read_runs
+    from ragassay.evaluate.report.page import read_runs
+    from ragassay.evaluate.report.plots import box_plots
     from ragassay.files import write_text
 
     runs = read_runs(options.figures)
-    write_text(options.out, page(runs, options.measure or ()))
+    write_text(options.out, box_plots(runs, options.measure or ()))
     print(f"{options.out}: {len(runs)} {'run' if len(runs) == 1 else 'runs'}")
     return 0
 

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from pydantic import ValidationError
 
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import first_problem, read_json, read_records
+from ragassay.files import read_model, read_records
 from ragassay.queries import link_of, originals
 from ragassay.records import Answer, Assessment, AssessmentRun, Passage, Query
 from ragassay.text import untrusted
@@ -404,13 +403,10 @@ def _spreads(workspace: Workspace) -> Mapping[tuple[str, str], list[Spread]]:
     found: dict[tuple[str, str], list[Spread]] = defaultdict(list)
     if workspace.experiment.answer.repeats == 1 or not workspace.consistency.exists():
         return found
-    try:
-        known = Consistency.model_validate(read_json(workspace.consistency))
-    except ValidationError as error:
-        remedy = "run `ragassay consistency` again"
-        raise InputError(first_problem(error), file=workspace.consistency, remedy=remedy) from None
+    remedy = "run `ragassay consistency` again"
+    known = read_model(workspace.consistency, Consistency, remedy)
     if known.inputs != inputs_of(workspace):
-        raise InputError("is of other answers", file=workspace.consistency, remedy="run `ragassay consistency` again")
+        raise InputError("is of other answers", file=workspace.consistency, remedy=remedy)
     for one in known.queries:
         found[one.query_id, one.agent].append(one)
     return found

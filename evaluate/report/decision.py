@@ -53,7 +53,10 @@ def front(results: Results) -> Front:
     ratings = results.points
     rated = [agent for agent in results.agents if (f := ratings.get(agent)) is not None and f.value is not None]
     counted = [key for key in COSTS if rated and all(_value(results, agent, key) is not None for agent in rated)]
-    points = {agent: _point(results, ratings, agent, counted) for agent in rated}
+    points = {}  # turned so that more is better; rounded, so that the last bit decides nothing
+    for agent in rated:
+        costs = (-(_value(results, agent, key) or 0.0) for key in counted)
+        points[agent] = tuple(round(value, 6) for value in (ratings[agent].value or 0.0, *costs))
 
     def behind(agent: str, other: str) -> bool:
         mine, theirs = points[agent], points[other]
@@ -77,12 +80,6 @@ def front(results: Results) -> Front:
 def _value(results: Results, agent: str, key: str) -> float | None:
     figure = results.answers.get(agent, {}).get(key)
     return figure.value if figure is not None else None
-
-
-def _point(results: Results, ratings: Mapping[str, Figure], agent: str, counted: Sequence[str]) -> tuple[float, ...]:
-    """The agent's values, turned so that more is better; rounded, so that the last bit decides nothing."""
-    costs = (-(_value(results, agent, key) or 0.0) for key in counted)
-    return tuple(round(value, 6) for value in (ratings[agent].value or 0.0, *costs))
 
 
 def _front_sentence(best: Sequence[str], counted: Sequence[str]) -> str:
@@ -121,11 +118,10 @@ def lead_rows(results: Results) -> list[LeadRow]:
     if verdict.leader is None:
         return []
     chances = verdict.p_best
-    others = [
-        LeadRow(agent, verdict.differences[agent], agent in verdict.told, chances.get(agent))
-        for agent in (*verdict.untold, *verdict.told)
+    return [
+        LeadRow(agent, verdict.differences.get(agent), agent in verdict.told, chances.get(agent))
+        for agent in (verdict.leader, *verdict.untold, *verdict.told)
     ]
-    return [LeadRow(verdict.leader, None, False, chances.get(verdict.leader)), *others]
 
 
 _LIKELY = 10
@@ -152,10 +148,8 @@ def to_decide(results: Results) -> str:
         return _cheapest(results)
     if verdict.safe:
         return f"{one_line(verdict.leader)} may be taken: what more queries could tell is less than what matters."
-    rows = [
-        row for row in results.comparisons if row.measure == POINTS and verdict.leader in (row.agent_a, row.agent_b)
-    ]
-    open_rows = [row for row in rows if {row.agent_a, row.agent_b} & set(verdict.untold)]
+    pairs = [(row, {row.agent_a, row.agent_b}) for row in results.comparisons if row.measure == POINTS]
+    open_rows = [row for row, pair in pairs if verdict.leader in pair and pair & set(verdict.untold)]
     numbers = [row.needed.value for row in open_rows if row.needed is not None and row.needed.value is not None]
     if len(numbers) == len(open_rows) and numbers and max(numbers) <= _LIKELY * results.n_queries:
         return (

@@ -89,15 +89,10 @@ def _kind(finding: AuditFinding) -> Kind:
 
 def failed_calls(audit: Audit) -> Table:
     """By stage and model, the share of the calls that failed, and how many of them were refused."""
-    rows: list[Row] = [
-        (
-            row.stage,
-            row.model,
-            shown(row.failed, "share"),
-            "not on record" if row.n_refused is None else f"{row.n_refused:,}",
-        )
-        for row in audit.failures
-    ]
+    rows: list[Row] = []
+    for row in audit.failures:
+        refused = "not on record" if row.n_refused is None else f"{row.n_refused:,}"
+        rows.append((row.stage, row.model, shown(row.failed, "share"), refused))
     columns = [Column("Stage"), Column("Model"), Column("Calls that failed"), Column("Of them refused", numbers=True)]
     return Table("Failed replies", columns, rows)
 
@@ -186,15 +181,7 @@ ALPHA = "krippendorff_alpha(ordinal)"
 
 def judges(panel: PanelOfJudges) -> Table:
     """A row for each judge of a panel."""
-    rows: list[Row] = [
-        (
-            one.judge,
-            _leads(one),
-            shown(one.agrees, "share"),
-            shown(one.failed, "share"),
-        )
-        for one in panel.judges
-    ]
+    rows = [(one.judge, _leads(one), shown(one.agrees, "share"), shown(one.failed, "share")) for one in panel.judges]
     columns = ("Judge", "Leads by its verdicts", "Same verdict as the panel", "Labels failed")
     return Table("Judges side by side", [Column(name) for name in columns], rows)
 
@@ -249,17 +236,10 @@ def orders_shown(results: Results) -> list[tuple[str, str, Table]]:
     made = []
     for one in results.sources.measures if results.sources else ():
         name, kind = measure_name(one.measure), kind_of_difference(one.measure)
-        rows: list[Row] = [
-            (
-                Agent(agent),
-                *(
-                    cell
-                    for order in (one.real, one.written)
-                    for cell in (Cell(_places(order).get(agent, MISSING)), shown(order.get(agent), kind))
-                ),
-            )
-            for agent in dict.fromkeys((*one.real, *one.written))
-        ]
+        rows: list[Row] = []
+        for agent in dict.fromkeys((*one.real, *one.written)):
+            orders = [(_places(order).get(agent, MISSING), order.get(agent)) for order in (one.real, one.written)]
+            rows.append((Agent(agent), *(cell for at, mean in orders for cell in (Cell(at), shown(mean, kind)))))
         columns = ("Agent", "Place, real", "Mean, real", "Place, written", "Mean, written")
         caption = f"Orders by real and by written queries: {name}"
         made.append((name, _sentence(one), Table(caption, [Column(name) for name in columns], rows)))
@@ -273,16 +253,12 @@ def best_by_source(results: Results) -> str:
     found = next((one for one in (sources.measures if sources else ()) if one.measure == POINTS), None)
     if sources is None or found is None or not found.best_real or not found.best_written:
         return ""
-    by_real, by_written = (
-        f"the {sources.n_real:,} real queries alone",
-        f"the {sources.n_written:,} written ones alone",
-    )
+    by_real = f"he {sources.n_real:,} real queries alone"
+    by_written = f"the {sources.n_written:,} written ones alone"
     real, written = (listed([one_line(name) for name in best]) for best in (found.best_real, found.best_written))
     if set(found.best_real) == set(found.best_written):
-        return (
-            f"T{by_real[1:]} and {by_written} each put {real} first; whether they tell it from the others is not said."
-        )
-    said = f"By {by_real} {real} has most points, by {by_written} {written}"
+        return f"T{by_real} and {by_written} each put {real} first; whether they tell it from the others is not said."
+    said = f"By t{by_real} {real} has most points, by {by_written} {written}"
     if set(product(found.best_real, found.best_written)) <= set(found.contradicted):
         return f"{said}; each kind tells them apart."
     return f"{said}; not both kinds tell them apart, so it may be chance."
@@ -311,15 +287,11 @@ def orders_lines(results: Results) -> list[str]:
     measures = results.sources.measures if results.sources else ()
     if not measures:
         return []
-    said, left = [], []
-    for one in measures:
-        name = one_line(measure_name(one.measure))
+    said = []
+    for one in (one for one in measures if one.n_decided):
         against = f", {len(one.contradicted):,} the other way" if one.contradicted else ""
-        if one.n_decided:
-            said.append(f"{name} {one.n_same:,} of {one.n_decided:,}{against}")
-        else:
-            left.append(name)
-    if left:
+        said.append(f"{one_line(measure_name(one.measure))} {one.n_same:,} of {one.n_decided:,}{against}")
+    if left := [one_line(measure_name(one.measure)) for one in measures if not one.n_decided]:
         said.append(f"none decided by {listed(left)}")
     return [f"of the pairs that the real queries decide, the written ones decide the same way: {'; '.join(said)}"]
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
-from pydantic import ConfigDict, ValidationError
+from pydantic import ConfigDict
 
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import StageOutcome, Workspace
-from ragassay.files import digest_file, first_problem, read_json, write_text
+from ragassay.files import digest_file, read_model, write_text
 from ragassay.queries import originals
 from ragassay.records import Query, Record, StageUsage
 from ragassay.table import Agent, Cell, Column, Row, Table
@@ -25,68 +25,12 @@ from ragassay.text import one_line
 
 from ..inputs.clusters import writer
 from ..inputs.labels import HIGHEST
-from ..results import Comparison, Part, Results
+from ..results import Comparison, Corrections, Part, Results
 from ..screening.screened import ScreenResults
-from .decision import (
-    MOST,
-    are_few,
-    families,
-    front,
-    insight_lines,
-    judge_in_brief,
-    lead_axis,
-    lead_rows,
-    problem_lines,
-    to_decide,
-)
-from .judge import (
-    audited,
-    best_by_source,
-    caution,
-    disagreement,
-    failed_calls,
-    grids,
-    judges,
-    kinds,
-    length_plots,
-    orders_shown,
-    pooled,
-    split_of,
-)
+from . import decision, judge, tables
 from .plots import HeatColumn, colours_of, environment, heat_map, scale
 from .queries import Evidence, SuspiciousDocument, evidence_sections, mean_label, read_evidence, size
 from .screening import read_screen, screening_shown
-from .tables import (
-    agreement,
-    all_answered,
-    answering,
-    by_agent,
-    by_threshold,
-    conversations,
-    corrected_differences,
-    corrected_means,
-    corrected_verdicts,
-    cost_words,
-    criteria,
-    evaluator_tables,
-    failures_at_bottom,
-    flips,
-    label_counts,
-    label_name,
-    label_parts,
-    ledger,
-    looks,
-    measures,
-    other_ratings,
-    pass_or_fail,
-    ranking,
-    saved,
-    stepwise,
-    t_tests,
-    tags,
-    usage,
-    usage_total,
-)
 from .wording import (
     beside_the_verdict,
     confidence,
@@ -124,11 +68,25 @@ def read_results(path: Path) -> Results:
     """The figures of a run. Raises InputError, with what to do, where they are missing or of another layout."""
     if not path.is_file():
         raise InputError("there are no figures yet", file=path, remedy="run `ragassay compare` first")
-    try:
-        return Results.model_validate(read_json(path))
-    except ValidationError as error:
-        remedy = "run `ragassay compare` again"
-        raise InputError(first_problem(error), file=path, remedy=remedy) from None
+    return read_model(path, Results, "run `ragassay compare` again")
+
+
+def read_runs(paths: Sequence[Path]) -> list[tuple[str, Results]]:
+    """Results files, or the folders that hold them, for box plots, each named by its folder.
+
+    Raises InputError where one cannot be read, has no box, or is given twice.
+    """
+    files = [path / "results.json" if path.is_dir() else path for path in paths]
+    if len({file.resolve() for file in files}) < len(files):
+        raise InputError("the same run is given twice", remedy="name each once")
+    folders = [file.resolve().parent.name for file in files]
+    names = folders if len(set(folders)) == len(folders) else list(map(str, files))
+    runs = []
+    for name, file in zip(names, files, strict=True):
+        runs.append((name, read_results(file)))
+        if not any(runs[-1][1].boxes.values()):
+            raise InputError("has no spread of any measure", file=file, remedy="run `ragassay compare` again")
+    return runs
 
 
 def render(
@@ -145,8 +103,8 @@ def render(
         "colour": colours_of(results.agents),
         "measure_name": measure_name,
         "measure_help": measure_help,
-        "label_name": label_name,
-        "splits": split_of(results),
+        "label_name": tables.label_name,
+        "splits": judge.split_of(results),
     }
     context = (
         _choice(results)
@@ -160,7 +118,7 @@ def render(
             "worst": _WORST,
             "queries": _QUERIES,
             "passages": _PASSAGES,
-            "kinds": kinds(results),
+            "kinds": judge.kinds(results),
             "heat": by_question(evidence, results.agents),
             "suspicious": suspicious_pages(evidence.suspicious) if evidence.suspicious else None,
             "screening": screening_shown(screening) if screening else None,
@@ -169,7 +127,7 @@ def render(
     )
     figures = templates.get_template("report.html.j2").render(context)
     room = MOST_BYTES - size(figures)
-    worst, queries, passages = evidence_sections(templates, evidence, results.agents, criteria(results), k, room)
+    worst, queries, passages = evidence_sections(templates, evidence, results.agents, tables.criteria(results), k, room)
     return figures.replace(_WORST, worst).replace(_QUERIES, queries).replace(_PASSAGES, passages)
 
 
@@ -189,28 +147,28 @@ def _choice(results: Results) -> dict[str, Any]:
     """What stands before the tables, and the plots of the ratings."""
     scored = [figure for agent in results.agents if (figure := results.points.get(agent))]
     strengths = [figure for agent in results.agents if (figure := results.bradley_terry.get(agent))]
-    lead, note = lead_rows(results), results.bradley_terry_note or ""
-    total = usage_total(results.usage)
+    lead, note = decision.lead_rows(results), results.bradley_terry_note or ""
+    total = tables.usage_total(results.usage)
     return {
-        "front": front(results),
+        "front": decision.front(results),
         "lead": lead,
-        "lead_axis": lead_axis(lead),
+        "lead_axis": decision.lead_axis(lead),
         "beside": beside_the_verdict(results.verdict),
         "early": overstated(results),
-        "by_source": best_by_source(results),
+        "by_source": judge.best_by_source(results),
         "made": made_of(results, total),
-        "to_decide": to_decide(results),
-        "judge_brief": judge_in_brief(None if results.panel else results.audit),
-        "corrected_verdicts": corrected_verdicts(results),
+        "to_decide": decision.to_decide(results),
+        "judge_brief": decision.judge_in_brief(None if results.panel else results.audit),
+        "corrected_verdicts": tables.corrected_verdicts(results),
         "total": total,
-        "total_cost": cost_words(total),
+        "total_cost": tables.cost_words(total),
         "rating_plots": [
             ("Points", results.points, scale(scored, 3), "", "points"),
             ("Bradley–Terry strength", results.bradley_terry, scale(strengths, 3), note, "rating"),
         ],
-        "length_plots": length_plots(results),
-        "relevance_parts": label_parts(results.relevance_labels, results.n_relevance_failed),
-        "criteria": [(name, label_counts(results, name)) for name in criteria(results)],
+        "length_plots": judge.length_plots(results),
+        "relevance_parts": tables.label_parts(results.relevance_labels, results.n_relevance_failed),
+        "criteria": [(name, tables.label_counts(results, name)) for name in tables.criteria(results)],
     }
 
 
@@ -219,59 +177,60 @@ def made_of(results: Results, total: StageUsage) -> str:
     found = results.sources
     kinds_of = f" ({found.n_real:,} real, {found.n_written:,} written by models)" if found else ""
     calls = f"{total.calls:,} model calls" + (f", {total.n_failed:,} failed" if total.n_failed else "")
-    return f"{results.n_queries:,} queries{kinds_of}; {calls}; cost: {cost_words(total)}."
+    return f"{results.n_queries:,} queries{kinds_of}; {calls}; cost: {tables.cost_words(total)}."
 
 
 def _tables(results: Results) -> dict[str, Any]:
-    agents, audit, panel, corrected, second = (
-        results.agents,
-        results.audit,
-        results.panel,
-        results.corrected,
-        results.second,
-    )
-    told = [(True, line) for line in problem_lines(results)] + [(False, line) for line in insight_lines(results)]
+    agents, audit, panel, corrected = results.agents, results.audit, results.panel, results.corrected
+    second = results.second.corrected if results.second else None
+    by_people = tables.measures(results.retrieval_people, agents)
+    told = [(True, line) for line in decision.problem_lines(results)]
+    told += [(False, line) for line in decision.insight_lines(results)]
+
+    def both(found: Corrections | None) -> tuple[Table, Table] | None:
+        return None if found is None else (tables.corrected_means(found), tables.corrected_differences(found))
+
     pools = (("", results.pool), ("By people’s labels", results.pool_people))
     return {
-        "ranking": ranking(results),
-        "all_answered": all_answered(results),
-        "other_ratings": other_ratings(results),
-        "bottom": failures_at_bottom(results),
-        "retrieval": by_agent("Retrieval", agents, measures(results.retrieval, agents)),
-        "people": by_agent("Retrieval by people's labels", agents, measures(results.retrieval_people, agents)),
-        "answering": answering(results),
-        "pools": [(title, pooled(some, agents, results.settings.get("k", "k"))) for title, some in pools if some],
-        "evaluator_tables": evaluator_tables(results),
-        "pass_or_fail": pass_or_fail(results),
-        "families": families(results),
-        "few": are_few(results),
+        "ranking": tables.ranking(results),
+        "all_answered": tables.all_answered(results),
+        "other_ratings": tables.other_ratings(results),
+        "bottom": tables.failures_at_bottom(results),
+        "retrieval": tables.by_agent("Retrieval", agents, tables.measures(results.retrieval, agents)),
+        "people": tables.by_agent("Retrieval by people's labels", agents, by_people),
+        "answering": tables.answering(results),
+        "pools": [(title, judge.pooled(some, agents, results.settings.get("k", "k"))) for title, some in pools if some],
+        "evaluator_tables": tables.evaluator_tables(results),
+        "pass_or_fail": tables.pass_or_fail(results),
+        "families": decision.families(results),
+        "few": decision.are_few(results),
         "told": told,
-        "most_told": MOST,
-        "by_threshold": by_threshold(results),
-        "tags": tags(results),
-        "grids": grids(results),
-        "conversations": conversations(results),
-        "stepwise": stepwise(results) if results.stepwise else [],
+        "most_told": decision.MOST,
+        "by_threshold": tables.by_threshold(results),
+        "tags": tables.tags(results),
+        "grids": judge.grids(results),
+        "conversations": tables.conversations(results),
+        "stepwise": tables.stepwise(results) if results.stepwise else [],
         "wins": wins(results),
         "verdict_matrices": verdict_matrices(results),
-        "t_tests": t_tests(results.tests) if results.tests else None,
-        "orders_shown": orders_shown(results),
-        "orders_caution": caution(results),
-        "flips": flips(results.perturbed) if results.perturbed else None,
-        "judges": (judges(panel), disagreement(panel)) if panel else None,
-        "audits": [(one.judge, audited(one.audit, f"Audit of {one.judge}")) for one in (panel.judges if panel else ())],
-        "audited": audited(audit) if audit else None,
-        "failed_calls": failed_calls(audit) if audit and audit.failures else None,
-        "agreement": agreement(corrected.agreement) if corrected and corrected.agreement else None,
-        "corrected": (corrected_means(corrected), corrected_differences(corrected)) if corrected else None,
-        "second": (corrected_means(second.corrected), corrected_differences(second.corrected)) if second else None,
-        "second_agreement": agreement(second.corrected.agreement, "the second judge")
-        if second and second.corrected.agreement
+        "t_tests": tables.t_tests(results.tests) if results.tests else None,
+        "orders_shown": judge.orders_shown(results),
+        "orders_caution": judge.caution(results),
+        "flips": tables.flips(results.perturbed) if results.perturbed else None,
+        "judges": (judge.judges(panel), judge.disagreement(panel)) if panel else None,
+        "audits": [(o.judge, judge.audited(o.audit, f"Audit of {o.judge}")) for o in (panel.judges if panel else ())],
+        "audited": judge.audited(audit) if audit else None,
+        "failed_calls": judge.failed_calls(audit) if audit and audit.failures else None,
+        "agreement": tables.agreement(corrected.agreement) if corrected and corrected.agreement else None,
+        "corrected": both(corrected),
+        "second": both(second),
+        "second_agreement": tables.agreement(second.agreement, "the second judge")
+        if second and second.agreement
         else None,
-        "path_of_looks": looks(results.looks) if results.looks else None,
-        "saved": saved(results),
-        "ledgers": [ledger(results.ledger, by_document=each) for each in (False, True)],
-        "usage": usage(results.usage) if results.usage else None,
+        "path_of_looks": tables.looks(results.looks) if results.looks else None,
+        "saved": tables.saved(results),
+        "ledgers": [tables.ledger(results.ledger, by_document=each) for each in (False, True)],
+        "usage": tables.usage(results.usage) if results.usage else None,
     }
 
 
@@ -289,7 +248,8 @@ def by_question(evidence: Evidence, agents: Sequence[str]) -> ByQuestion | None:
     """Of the questions as first asked, from the hardest to the easiest; None where fewer than two have a label."""
     found: list[tuple[float, str, tuple[float | None, ...]]] = []
     for query in originals(evidence.queries):
-        shares = tuple(_goodness(evidence, query.id, agent) for agent in agents)
+        means = [mean_label(evidence.pointwise.get((query.id, agent), [])) for agent in agents]
+        shares = tuple(None if mean is None else mean / HIGHEST for mean in means)
         if known := [share for share in shares if share is not None]:
             found.append((sum(known) / len(known), query.id, shares))
     if len(found) < 2:
@@ -302,12 +262,6 @@ def by_question(evidence: Evidence, agents: Sequence[str]) -> ByQuestion | None:
         n_queries=len(found),
         n_failed=sum(share is None for _, _, shares in found for share in shares),
     )
-
-
-def _goodness(evidence: Evidence, query: str, agent: str) -> float | None:
-    """0 to 1; None where no label of the answer is there."""
-    mean = mean_label(evidence.pointwise.get((query, agent), []))
-    return None if mean is None else mean / HIGHEST
 
 
 def wins(results: Results) -> Table:
@@ -433,10 +387,6 @@ class Line(NamedTuple):
     warning: bool
 
 
-PARTS = ("leak", "realism", "coverage", "difficulty", "authors", "people")
-"""Of the page, in its order."""
-
-
 class PartSaid(Part):
     """A part without its figures."""
 
@@ -457,6 +407,10 @@ class ValiditySaid(Record):
     people: PartSaid
 
 
+PARTS = tuple(name for name in ValiditySaid.model_fields if name != "queries")
+"""Of the page, in its order."""
+
+
 def read_validity(workspace: Workspace) -> tuple[Line, ...]:
     """A line for each part of `validity.json`, those with a warning first; none without one, or of other queries.
 
@@ -465,11 +419,8 @@ def read_validity(workspace: Workspace) -> tuple[Line, ...]:
     path = workspace.validity
     if not path.is_file() or not workspace.queries.is_file():
         return ()
-    try:
-        found = ValiditySaid.model_validate(read_json(path))
-    except ValidationError as error:
-        remedy = f"run `ragassay check validity {workspace.corpus}` again, or remove it"
-        raise InputError(first_problem(error), file=path, remedy=remedy) from None
+    remedy = f"run `ragassay check validity {workspace.corpus}` again, or remove it"
+    found = read_model(path, ValiditySaid, remedy)
     if found.queries != digest_file(workspace.queries):
         return ()
     lines = []

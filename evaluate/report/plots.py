@@ -1,4 +1,4 @@
-"""What pages are drawn with: the templates' environment, and inline SVG.
+"""What pages are drawn with: the templates' environment, and inline SVG; the page of box plots.
 
 Plots are a table row high and in percent of the row's width, so that text beside them stays text. Every function gives
 safe markup: numbers are formatted here, texts are escaped. Colours are CSS classes (`c0`, `l2`, `h8`).
@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, cos, floor, log10, pi, sin
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
+from ragassay.errors import InputError
 from ragassay.records import Figure
 from ragassay.table import NO_COLOUR, html_of, value_of
-from ragassay.text import one_line, untrusted
+from ragassay.text import did_you_mean, one_line, plain, untrusted
 
+from ..results import Box, Results
 from . import TEMPLATES
-from .wording import Kind, interval, number, shown
+from .wording import MISSING, Kind, interval, kind_of, measure_help, measure_name, number, shown
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -70,16 +72,12 @@ def scale(figures: Sequence[Figure], ticks: int = 5) -> Scale:
     if not ends:
         return Scale(0.0, 1.0, (0.0, 0.5, 1.0))
     low, high = min(ends), max(ends)
-    step = _round_step((high - low or abs(high) or 1.0) / ticks)
-    first, last = floor(low / step), ceil(high / step)
-    last = max(last, first + 1)
-    marks = tuple(round(step * i, 10) for i in range(first, last + 1))
+    wanted = (high - low or abs(high) or 1.0) / ticks
+    power: float = 10.0 ** floor(log10(wanted))
+    step = next(m * power for m in (1.0, 2.0, 5.0, 10.0) if m * power >= wanted * 0.999)
+    first = floor(low / step)
+    marks = tuple(round(step * i, 10) for i in range(first, max(ceil(high / step), first + 1) + 1))
     return Scale(marks[0], marks[-1], marks)
-
-
-def _round_step(step: float) -> float:
-    power: float = 10.0 ** floor(log10(step))
-    return next(m * power for m in (1.0, 2.0, 5.0, 10.0) if m * power >= step * 0.999)
 
 
 def whisker(
@@ -89,9 +87,9 @@ def whisker(
 
     css: a class in place of the colour's. band: how far to either side of 0 the ground is shaded.
     """
-    ends = axis.percent(-band), axis.percent(band)
-    shaded = f'<rect class="band" x="{percent(ends[0])}" y="0" width="{percent(ends[1] - ends[0])}" height="100%"/>'
-    parts = [*([shaded] if band else []), _grid(axis)]
+    left, right = axis.percent(-band), axis.percent(band)
+    shaded = f'<rect class="band" x="{percent(left)}" y="0" width="{percent(right - left)}" height="100%"/>'
+    parts = [shaded, _grid(axis)] if band else [_grid(axis)]
     words = f"{label}: no value"
     if figure is not None and figure.value is not None:
         words = f"{label}: {number(figure.value, kind)}"
@@ -162,16 +160,15 @@ class HeatColumn:
 def heat_map(columns: Sequence[HeatColumn], label: str) -> Markup:
     """Cells from worst to best in `SHADES` shades. Those of a shade are one path, in a column that leads somewhere or
     in all others together, so that 200 queries of 6 agents take some 15 kB."""
-    linked = [_heat_link(one, at) for at, one in enumerate(columns) if one.href]
+    linked = [
+        f'<a href="{escape(one.href)}" tabindex="-1"><title>{escape(one.title)}</title>{_heat_cells([(at, one)])}</a>'
+        for at, one in enumerate(columns)
+        if one.href
+    ]
     cells = _heat_cells((at, one) for at, one in enumerate(columns) if not one.href)
     rows = len(columns[0].shares) if columns else 0
     given = f'height="{HEAT_ROW * rows}" viewBox="0 0 {len(columns)} {rows}" preserveAspectRatio="none"'
     return svg("heatmap", label, [cells, *linked], f'role="{"group" if linked else "img"}" {given}')
-
-
-def _heat_link(one: HeatColumn, at: int) -> str:
-    title = f"<title>{escape(one.title)}</title>"
-    return f'<a href="{escape(one.href)}" tabindex="-1">{title}{_heat_cells([(at, one)])}</a>'
 
 
 def _heat_cells(columns: Iterable[tuple[int, HeatColumn]]) -> str:
@@ -323,3 +320,75 @@ def svg(css: str, label: str, parts: Sequence[str], given: str = 'role="img"') -
 def percent(value: float) -> str:
     """`12.5%`, in two digits at most."""
     return f"{value:.2f}".rstrip("0").rstrip(".") + "%"
+
+
+def box_plots(runs: Sequence[tuple[str, Results]], measures: Sequence[str] = ()) -> str:
+    """`ragassay plot`: a page of every measure for every agent, of one run or of several side by side.
+
+    A box from the first to the third quartile with the median in it, whiskers and outliers (`results.Box`), and below
+    them the mean with its interval. runs: each with its name. measures: those named, or all in the order in which the
+    runs have them. Raises InputError for a measure that no run has.
+    """
+    known = list(dict.fromkeys(m for _, run in runs for boxes in run.boxes.values() for m in boxes))
+    if unknown := [measure for measure in measures if measure not in known]:
+        remedy = f"{did_you_mean(unknown[0], known)}there are {', '.join(map(plain, known))}"
+        raise InputError(f"no run has the measure '{plain(unknown[0])}'", remedy=remedy)
+    panels = [_panel(runs, measure) for measure in (dict.fromkeys(measures) or known)]
+    names = [one_line(name) for name, _ in runs]
+    return environment().get_template("plot.html.j2").render(panels=panels, runs=names, title=" · ".join(names))
+
+
+def _panel(runs: Sequence[tuple[str, Results]], measure: str) -> dict[str, Any]:
+    """The rows of a measure, all on its own scale or on one that holds every value, run by run."""
+    found = [(name, agent, box) for name, run in runs for agent, own in run.boxes.items() if (box := own.get(measure))]
+    ends = [end for *_, box in found for end in (box.lowest, box.highest, box.minimum, box.maximum) if end is not None]
+    ends += [end for *_, box in found for end in (box.mean.ci_low, box.mean.ci_high) if end is not None]
+    axis = scale([Figure(value=ends[0], n=1, ci_low=min(ends), ci_high=max(ends))] if ends else [])
+    kind, colours = kind_of(measure), sorted({agent for _, run in runs for agent in run.boxes})
+    rows = [
+        {
+            "run": one_line(name),
+            "agent": one_line(agent),
+            "plot": box_plot(box, axis, colours.index(agent), f"{one_line(name)}, {one_line(agent)}", kind),
+            "mean": shown(box.mean, kind).value,
+            "interval": interval(box.mean, kind),
+            "median": MISSING if box.median is None else number(box.median, kind),
+            "n": f"{box.n:,}",
+            "failed": f"{box.n_failed:,} failed" if box.n_failed else "",
+        }
+        for name, agent, box in found
+    ]
+    title, text = measure_name(measure), one_line(measure_help(measure))
+    return {"title": title, "help": text, "rows": rows, "axis": axis_labels(axis, kind)}
+
+
+def box_plot(box: Box, axis: Scale, colour: int, label: str, kind: Kind) -> Markup:
+    """One row: box, median, whiskers and outliers above, the mean with its interval below; without values, ticks."""
+
+    def across(css: str, one: float, other: float, y1: float, y2: float) -> str:
+        return line(css, axis.percent(one), axis.percent(other), y1, y2)
+
+    parts, words = [_grid(axis)], f"{label}: no value"
+    if box.q1 is not None and box.q3 is not None and box.median is not None:
+        assert box.low_whisker is not None and box.high_whisker is not None
+        quartiles = f"{number(box.q1, kind)} to {number(box.q3, kind)}"
+        words = f"{label}: median {number(box.median, kind)}, quartiles {quartiles}"
+        left, right = axis.percent(box.q1), axis.percent(box.q3)
+        parts += [
+            across("wh", box.low_whisker, box.q1, 35, 35),
+            across("wh", box.q3, box.high_whisker, 35, 35),
+            *(across("wh", end, end, 22, 48) for end in (box.low_whisker, box.high_whisker)),
+            f'<rect class="box" x="{percent(left)}" y="12%" width="{percent(right - left)}" height="46%"/>',
+            across("median", box.median, box.median, 12, 58),
+        ]
+        for value in box.outliers:
+            title = f"<title>{escape(number(value, kind))}</title>"
+            parts.append(f'<circle class="out" cx="{percent(axis.percent(value))}" cy="35%" r="3">{title}</circle>')
+    mean = box.mean
+    if mean.value is not None:
+        words += f", mean {number(mean.value, kind)}"
+        if mean.ci_low is not None and mean.ci_high is not None:
+            parts.append(across("ci", mean.ci_low, mean.ci_high, 80, 80))
+            parts += [across("ci", end, end, 72, 88) for end in (mean.ci_low, mean.ci_high)]
+        parts.append(f'<circle class="mean" cx="{percent(axis.percent(mean.value))}" cy="80%" r="4"/>')
+    return svg(f"plot c{colour % COLOURS}", words, parts)

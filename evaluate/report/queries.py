@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from jinja2 import Environment
 from markupsafe import Markup
-from pydantic import ValidationError
 
-from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace, read_not_asked
-from ragassay.files import Rankings, first_problem, read_json, read_objects, read_records, read_run
+from ragassay.files import Rankings, read_model, read_objects, read_records, read_run
 from ragassay.queries import original_of
 from ragassay.records import Answer, Game, Judgment, Passage, Query, QuestionsCheck, RankedList, Record, own_failures
 
@@ -24,7 +21,8 @@ from ..inputs.labels import HIGHEST
 from ..ratings.verdicts import Verdict, verdicts
 
 R = TypeVar("R", bound=Record)
-Row = TypeVar("Row", Game, RankedList)
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 
 WORST = 3
 """How many of a document's pages that look wrong are shown."""
@@ -144,11 +142,11 @@ def read_evidence(workspace: Workspace, agents: Sequence[str]) -> Evidence:
         rankings=rankings,
         answers=answers,
         rewrites={str(row.get("query_id")): row for row in _objects(workspace.rewrites)},
-        relevance=_by_subject(relevance),
-        pointwise=_by_subject(pointwise),
-        games=_by_query(_records(workspace.games, Game)),
+        relevance=_grouped(relevance, lambda row: (row.query_id, row.subject)),
+        pointwise=_grouped(pointwise, lambda row: (row.query_id, row.subject)),
+        games=_grouped(_records(workspace.games, Game), lambda row: row.query_id),
         unreadable=unreadable_documents(workspace),
-        lists=_by_query(_records(workspace.lists, RankedList)),
+        lists=_grouped(_records(workspace.lists, RankedList), lambda row: row.query_id),
         looks=looks_said(workspace),
         kinds_asked=questions.kinds if questions.from_needs else {},
         suspicious=_suspicious(workspace.suspicious_pages),
@@ -164,9 +162,18 @@ def query_views(evidence: Evidence, agents: Sequence[str], k: int) -> list[Query
 def _query_view(evidence: Evidence, number: int, query: Query, agents: Sequence[str], k: int) -> QueryView:
     out = tuple(agent for agent in agents if (query.id, agent) in evidence.not_asked)
     agents = [agent for agent in agents if agent not in out]
-    given = {agent: _passages_of(evidence, agent, query.id, k) for agent in agents}
-    passages = _passage_views(evidence, query.id, given)
-    by_id = {view.id: view for view in passages}
+    given, found = dict[str, list[str]](), dict[str, list[tuple[str, int]]]()
+    for agent in agents:
+        answer = evidence.answers.get(agent, {}).get(query.id)
+        ranked = [pid for pid, _ in evidence.rankings.get(agent, {}).get(query.id, [])[:k]]
+        given[agent] = list(dict.fromkeys(answer.passages if answer else ())) or ranked
+        for rank, pid in enumerate(given[agent], 1):
+            found.setdefault(pid, []).append((agent, rank))
+    by_id = {}
+    for at, (pid, ranks) in enumerate(found.items(), 1):
+        passage, labels = evidence.passages.get(pid), evidence.relevance.get((query.id, pid), [])
+        by_id[pid] = PassageView(at, pid, passage, place(passage.metadata) if passage else "", labels, ranks)
+    passages = list(by_id.values())
     rewrite = evidence.rewrites.get(query.id, {})
     rewrites = tuple(str(text) for text in rewrite.get("queries") or ())
     answers = []
@@ -175,6 +182,7 @@ def _query_view(evidence: Evidence, number: int, query: Query, agents: Sequence[
         judgments = evidence.pointwise.get((query.id, agent), [])
         own = answer.queries if answer and set(answer.queries) - {query.text, *rewrites} else ()
         answers.append(AnswerView(agent, answer, [by_id[pid] for pid in given[agent]], judgments, own))
+    means = [mean for view in answers if (mean := mean_label(view.judgments)) is not None]
     games = _game_views(evidence.games.get(query.id, []), agents)
     rows: list[Answer | Judgment | Game] = [view.answer for view in answers if view.answer]
     rows += [judgment for view in answers for judgment in view.judgments]
@@ -191,7 +199,7 @@ def _query_view(evidence: Evidence, number: int, query: Query, agents: Sequence[
         passages=passages,
         games=games,
         n_failed=len(own_failures(rows)),
-        spread=_spread(answers),
+        spread=round(max(means) - min(means), 9) if means else 0.0,
         n_flipped=sum(verdict.flipped is True for game in games for verdict in game.verdicts),
         lists=evidence.lists.get(query.id, []),
         not_asked=out,
@@ -202,11 +210,6 @@ def mean_label(judgments: Iterable[Judgment]) -> float | None:
     """Of one answer, 0 to 2; None where no label is there. Refusals are no grade."""
     labels = [j.label for j in judgments if j.label is not None and j.criterion != REFUSAL]
     return sum(labels) / len(labels) if labels else None
-
-
-def _spread(answers: Sequence[AnswerView]) -> float:
-    means = [mean for view in answers if (mean := mean_label(view.judgments)) is not None]
-    return round(max(means) - min(means), 9) if means else 0.0
 
 
 HARDEST = 8
@@ -237,34 +240,16 @@ def worst(views: Sequence[QueryView]) -> list[Worst]:
     return [one for one in found if one.mean < HIGHEST][:HARDEST]
 
 
-def _passages_of(evidence: Evidence, agent: str, query_id: str, k: int) -> list[str]:
-    answer = evidence.answers.get(agent, {}).get(query_id)
-    if answer and answer.passages:
-        return list(dict.fromkeys(answer.passages))
-    return [pid for pid, _ in evidence.rankings.get(agent, {}).get(query_id, [])[:k]]
-
-
-def _passage_views(evidence: Evidence, query_id: str, given: dict[str, list[str]]) -> list[PassageView]:
-    found: dict[str, list[tuple[str, int]]] = {}
-    for agent, ids in given.items():
-        for rank, pid in enumerate(ids, 1):
-            found.setdefault(pid, []).append((agent, rank))
-    views = []
-    for number, (pid, ranks) in enumerate(found.items(), 1):
-        passage = evidence.passages.get(pid)
-        where = place(passage.metadata) if passage else ""
-        views.append(PassageView(number, pid, passage, where, evidence.relevance.get((query_id, pid), []), ranks))
-    return views
-
-
 def _game_views(games: Sequence[Game], agents: Sequence[str]) -> list[GameView]:
     """Games in the order of the table of agents, each with its rows as the file has them."""
     rank = {agent: i for i, agent in enumerate(agents)}
-    groups: dict[tuple[tuple[int, str], ...], list[Game]] = {}
-    for game in games:
+
+    def key(game: Game) -> tuple[tuple[int, str], ...]:
         first, second = sorted((rank.get(name, len(rank)), name) for name in (game.agent_a, game.agent_b))
-        groups.setdefault((first, second, (0, game.judge)), []).append(game)
-    return [GameView((key[0][1], key[1][1]), verdicts(rows), rows) for key, rows in sorted(groups.items())]
+        return first, second, (0, game.judge)
+
+    groups = sorted(_grouped(games, key).items())
+    return [GameView((one, other), verdicts(rows), rows) for ((_, one), (_, other), _), rows in groups]
 
 
 def place(metadata: dict[str, Any]) -> str:
@@ -274,17 +259,10 @@ def place(metadata: dict[str, Any]) -> str:
     return ", ".join(str(part) for part in (doc, pages) if part)
 
 
-def _by_subject(judgments: Iterable[Judgment]) -> dict[tuple[str, str], list[Judgment]]:
-    rows: dict[tuple[str, str], list[Judgment]] = {}
-    for judgment in judgments:
-        rows.setdefault((judgment.query_id, judgment.subject), []).append(judgment)
-    return rows
-
-
-def _by_query(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
+def _grouped(rows: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    found: dict[K, list[T]] = {}
     for row in rows:
-        found.setdefault(row.query_id, []).append(row)
+        found.setdefault(key(row), []).append(row)
     return found
 
 
@@ -312,14 +290,9 @@ def unreadable_documents(workspace: Workspace) -> list[tuple[str, str]]:
 
 def looks_said(workspace: Workspace) -> str | None:
     """Whether written questions look like the experts', in a sentence. Raises InputError."""
-    path = workspace.questions_check
-    if not path.is_file():
+    if not (path := workspace.questions_check).is_file():
         return None
-    try:
-        return QuestionsCheck.model_validate(read_json(path)).said
-    except ValidationError as error:
-        remedy = "run `ragassay questions` again"
-        raise InputError(first_problem(error), file=path, remedy=remedy) from None
+    return read_model(path, QuestionsCheck, "run `ragassay questions` again").said
 
 
 def _objects(path: Path) -> list[dict[str, Any]]:
@@ -350,14 +323,14 @@ def game_tables(games: Sequence[GameView], agents: Sequence[str]) -> list[GameTa
     """A table for each judge, in the order of the games, its rows and columns in that of `agents`, others last."""
     judges = dict.fromkeys(game.rows[0].judge for game in games)
     names = list(dict.fromkeys([*agents, *(name for game in games for name in game.pair)]))
-    return [_table(judge, [game for game in games if game.rows[0].judge == judge], names) for judge in judges]
-
-
-def _table(judge: str, games: Sequence[GameView], names: Sequence[str]) -> GameTable:
-    met = {game.pair: _met(game) for game in games}
-    columns = tuple(name for name in names if any(name == pair[1] for pair in met))
-    rows = [name for name in names if any(name == pair[0] for pair in met)]
-    return GameTable(judge, columns, tuple((row, tuple(met.get((row, to)) for to in columns)) for row in rows))
+    tables = []
+    for judge in judges:
+        met = {game.pair: _met(game) for game in games if game.rows[0].judge == judge}
+        columns = tuple(name for name in names if any(name == pair[1] for pair in met))
+        rows = [name for name in names if any(name == pair[0] for pair in met)]
+        cells = tuple((row, tuple(met.get((row, to)) for to in columns)) for row in rows)
+        tables.append(GameTable(judge, columns, cells))
+    return tables
 
 
 def _met(game: GameView) -> Met:
@@ -453,79 +426,50 @@ def evidence_sections(
     listed = {
         pid: Listed(n, pid, one, place(one.metadata)) for n, (pid, one) in enumerate(evidence.passages.items(), 1)
     }
-    one_passage = templates.get_template("passage.html.j2")
+    one_query, one_passage = templates.get_template("query.html.j2"), templates.get_template("passage.html.j2")
     texts = {pid: Markup(one_passage.render(p=one)) for pid, one in listed.items()}  # noqa: S704
-    shape = partial(_rendered, templates, agents, criteria, listed)
+
+    def rendered(at: int, detail: Detail) -> Rendered:
+        view = views[at]
+        judged = (judgment.criterion for answer in view.answers for judgment in answer.judgments)
+        players = dict.fromkeys([*agents, *(name for game in view.games for name in game.pair)])
+        markup = one_query.render(
+            q=view,
+            detail=detail,
+            Detail=Detail,
+            criteria=list(dict.fromkeys([*criteria, *judged])),
+            said=_said(view.answers),
+            listed=listed,
+            tables=game_tables(view.games, agents),
+            places={name: place for place, name in enumerate(players, 1)},
+        )
+        needs: frozenset[Hashable] = frozenset(one.id for one in view.passages if one.id in listed)
+        return Markup(markup), needs if detail >= Detail.TEXTS else frozenset()  # noqa: S704
+
     order = sorted(range(len(views)), key=lambda i: (-views[i].spread, -views[i].n_flipped, i))
-    details, shown = fit(
-        len(views),
-        order,
-        lambda i, detail: shape(views[i], detail),
-        {pid: size(text) for pid, text in texts.items()},
-        room,
-    )
+    details, shown = fit(len(views), order, rendered, {pid: size(text) for pid, text in texts.items()}, room)
+    there = [(view, detail) for view, detail in zip(views, details, strict=True) if detail is not None]
+    in_full = {passage.id for view, detail in there if detail >= Detail.TEXTS for passage in view.passages}
     queries = templates.get_template("queries.html.j2").render(
         n=len(views),
         shown=[shown[i] for i in order if details[i] is not None],
-        reached={detail: sum(one is not None and one >= detail for one in details) for detail in Detail},
+        reached={detail: sum(one >= detail for _, one in there) for detail in Detail},
         Detail=Detail,
-        failed=[view for view, detail in zip(views, details, strict=True) if view.n_failed and detail is not None],
+        failed=[view for view, _ in there if view.n_failed],
         listed=bool(evidence.lists),
     )
-    passages = templates.get_template("passages.html.j2").render(texts=_told(views, details, texts))
-    there = {view.number for view, detail in zip(views, details, strict=True) if detail is not None}
-    hardest = templates.get_template("worst.html.j2").render(worst=worst(views), there=there)
+    told = [text for pid, text in texts.items() if pid in in_full]
+    passages = templates.get_template("passages.html.j2").render(texts=told)
+    numbers = {view.number for view, _ in there}
+    hardest = templates.get_template("worst.html.j2").render(worst=worst(views), there=numbers)
     return Markup(hardest), Markup(queries), Markup(passages)  # noqa: S704
-
-
-def _told(views: Sequence[QueryView], details: Sequence[Detail | None], texts: Mapping[str, Markup]) -> list[Markup]:
-    """The passages of the queries that are shown with texts, in the corpus's order."""
-    wanted = {
-        passage.id
-        for view, detail in zip(views, details, strict=True)
-        if detail is not None and detail >= Detail.TEXTS
-        for passage in view.passages
-    }
-    return [text for pid, text in texts.items() if pid in wanted]
-
-
-def _rendered(
-    templates: Environment,
-    agents: Sequence[str],
-    criteria: Sequence[str],
-    listed: Mapping[str, Listed],
-    view: QueryView,
-    detail: Detail,
-) -> Rendered:
-    markup = templates.get_template("query.html.j2").render(
-        q=view,
-        detail=detail,
-        Detail=Detail,
-        criteria=_criteria(view, criteria),
-        said=_said(view.answers),
-        listed=listed,
-        tables=game_tables(view.games, agents),
-        places=_places(view, agents),
-    )
-    needs: frozenset[Hashable] = frozenset(one.id for one in view.passages if one.id in listed)
-    return Markup(markup), needs if detail >= Detail.TEXTS else frozenset()  # noqa: S704
-
-
-def _places(view: QueryView, agents: Sequence[str]) -> dict[str, int]:
-    """Each agent's place in the ranking, from 1; whoever else played comes after."""
-    names = dict.fromkeys([*agents, *(name for game in view.games for name in game.pair)])
-    return {name: place for place, name in enumerate(names, 1)}
-
-
-def _criteria(view: QueryView, criteria: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys([*criteria, *(j.criterion for answer in view.answers for j in answer.judgments)]))
 
 
 def _said(answers: Sequence[AnswerView]) -> list[Said]:
     """Answers that are word for word the same, and from the same passages, together; failures each by itself."""
-    groups: dict[Hashable, list[AnswerView]] = {}
-    for view in answers:
+
+    def key(view: AnswerView) -> Hashable:
         text = view.answer.answer if view.answer else None
-        same = (text, tuple(one.id for one in view.passages), view.rewritten)
-        groups.setdefault(view.agent if text is None else same, []).append(view)
-    return [Said(tuple(view.agent for view in group), group[0]) for group in groups.values()]
+        return view.agent if text is None else (text, tuple(one.id for one in view.passages), view.rewritten)
+
+    return [Said(tuple(view.agent for view in group), group[0]) for group in _grouped(answers, key).values()]

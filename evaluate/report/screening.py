@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup, escape
-from pydantic import ValidationError
+from markupsafe import Markup
 
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import first_problem, read_json, write_text
+from ragassay.files import read_model, write_text
 from ragassay.records import Figure
 from ragassay.table import Cell, Column, Row, Table
 from ragassay.text import one_line, plain
@@ -111,6 +110,10 @@ def badges(results: ScreenResults) -> dict[str, str]:
     return {name: marks.get(name, "B") for name in results.finalists}
 
 
+def _mark(badge: str) -> Markup:
+    return Markup(f'<b class="nr{" base" if badge == "B" else ""}">{badge}</b>')  # noqa: S704
+
+
 def sentences(results: ScreenResults) -> list[str]:
     """What is said, without what stands beside it anyway: the effects of settings, and lists of names."""
     effects = {effect.sentence for effect in results.effects}
@@ -120,8 +123,7 @@ def sentences(results: ScreenResults) -> list[str]:
     def lists(said: str) -> bool:
         return any(names and all(name in said for name in names) for names in (finalists, untold))
 
-    first, others = results.said[:1], results.said[1:]
-    return [*first, *(said for said in others if said not in effects and not lists(said))]
+    return [said for place, said in enumerate(results.said) if not place or not (said in effects or lists(said))]
 
 
 @dataclass(frozen=True)
@@ -229,10 +231,7 @@ def finalists(results: ScreenResults) -> Table | None:
     rows.append((Cell("tokens", help="handed over for a query"), *(shown(one.tokens, "number") for one in there)))
     for name, meaning, words_of in _TIMES:
         rows.append((Cell(name, help=meaning), *(Cell(words_of(one)) for one in there)))
-    heads = [
-        Markup(f'<b class="nr{" base" if badge == "B" else ""}">{badge}</b><span>{escape(one_line(name))}</span>')  # noqa: S704
-        for name, badge in badges(results).items()
-    ]
+    heads = [_mark(badge) + Markup("<span>{}</span>").format(one_line(name)) for name, badge in badges(results).items()]
     return Table("Finalists", [Column("Evidence"), *map(Column, heads)], rows)
 
 
@@ -302,7 +301,7 @@ def _variants(results: ScreenResults) -> Table:
     rows = []
     for one in sorted(results.variants, key=place):
         badge = marks.get(one.name, "")
-        mark = Markup(f'<b class="nr{" base" if badge == "B" else ""}">{badge}</b>') if badge else Markup("")  # noqa: S704
+        mark = _mark(badge) if badge else Markup("")
         rows.append(
             (
                 one.name,
@@ -328,10 +327,7 @@ def read_screen(path: Path) -> ScreenResults:
 
     if not path.is_file():
         raise InputError("there is no screening yet", file=path, remedy="run `ragassay screen` first")
-    try:
-        return ScreenResults.model_validate(read_json(path))
-    except ValidationError as error:
-        raise InputError(first_problem(error), file=path, remedy="run `ragassay screen` again") from None
+    return read_model(path, ScreenResults, "run `ragassay screen` again")
 
 
 def write_screen_page(workspace: Workspace) -> None:

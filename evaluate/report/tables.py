@@ -60,9 +60,11 @@ def measures(figures: Figures, agents: Sequence[str]) -> list[Part]:
 def _measure(key: str, figures: Mapping[str, Mapping[str, Figure]], agents: Sequence[str]) -> Part:
     name = measure_name(key)
     heading = name if name.startswith("nDCG") else name[:1].upper() + name[1:]
-    return _named(
-        heading, kind_of(key), {a: row[key] for a, row in figures.items() if key in row}, agents, measure_help(key)
-    )
+    return _named(heading, kind_of(key), _of(key, figures), agents, measure_help(key))
+
+
+def _of(key: str, figures: Mapping[str, Mapping[str, Figure]]) -> dict[str, Figure]:
+    return {agent: row[key] for agent, row in figures.items() if key in row}
 
 
 def _named(
@@ -160,15 +162,9 @@ def conversations(results: Results) -> list[tuple[str, Table]]:
         for name in (one for one in telling if one in there):
             title = f"{measure_name(name)} by {way}"
             title = title[:1].upper() + title[1:]
-            tables.append((title, by_agent(title, agents, _by_group(name, groups, agents))))
+            parts = [_named(group, kind_of(name), _of(name, of), agents, "") for group, of in groups.items()]
+            tables.append((title, by_agent(title, agents, parts)))
     return tables
-
-
-def _by_group(name: str, groups: Mapping[str, Figures], agents: Sequence[str]) -> list[Part]:
-    return [
-        _named(group, kind_of(name), {agent: row[name] for agent, row in of.items() if name in row}, agents, "")
-        for group, of in groups.items()
-    ]
 
 
 def stepwise(results: Results) -> list[tuple[str, Table]]:
@@ -385,13 +381,10 @@ def agreement_lines(results: Results) -> list[str]:
 def corrected_means(corrected: Corrections) -> Table:
     """Each agent's means as judged and as the labels correct them."""
     figures = [figure for figure in corrected.figures if figure.other is None]
-    columns = [
-        *(Column(name) for name in ("Measure", "Agent", "As judged", "Corrected")),
-        Column("Labels", "of a ranking measure queries with every passage labelled"),
-        Column(
-            "Labels for ±5%", "labels for an interval of plus or minus a twentieth of the scale, by those there are"
-        ),
-    ]
+    columns = [Column(name) for name in ("Measure", "Agent", "As judged", "Corrected")]
+    columns.append(Column("Labels", "of a ranking measure queries with every passage labelled"))
+    text = "labels for an interval of plus or minus a twentieth of the scale, by those there are"
+    columns.append(Column("Labels for ±5%", text))
     rows: list[Row] = [
         (*_corrected(figure, Agent(figure.agent)), labels_needed(figure) or MISSING) for figure in figures
     ]
@@ -404,10 +397,9 @@ def corrected_differences(corrected: Corrections) -> Table:
     tested = Counter(figure.measure for figure in figures if figure.p_holm is not None)
     rows: list[Row] = []
     for figure in figures:
-        told, more = (
-            figure.verdict in ("better", "worse"),
-            [] if figure.p_holm is None else [f"p {p_words(figure.p_holm)}"],
-        )
+        told, more = figure.verdict in ("better", "worse"), []
+        if figure.p_holm is not None:
+            more.append(f"p {p_words(figure.p_holm)}")
         if figure.verdict and (alone := only_alone(figure.corrected, told, tested[figure.measure])):
             more.append(alone)
         verdict = Cell(figure.verdict or MISSING, more=tuple(more))
@@ -505,22 +497,18 @@ def t_tests(tests: Sequence[PairedTest]) -> Table:
     ]
     numbers = (Column(name, numbers=True) for name in ("t", "df", "p, two-sided"))
     words = (Column(name) for name in ("Measure", "First", "Second", "Mean difference"))
-    undefined = any(test.p is None for test in tests)
-    notes = (
-        [f"{MISSING} where a test is not defined: too few pairs, or all differences are equal."] if undefined else []
-    )
-    notes.append(
+    notes = [
+        f"{MISSING} where a test is not defined: too few pairs, or all differences are equal.",
         f"Many tests are made here, and none is corrected for that: of {len(rows)} tests without any real difference, "
-        f"about {len(rows) / 20:.1f} would show p below 0.05."
-    )
+        f"about {len(rows) / 20:.1f} would show p below 0.05.",
+    ]
+    notes = notes if any(test.p is None for test in tests) else notes[1:]
     return Table("Paired t-tests", [*words, *numbers], rows, notes)
 
 
 def looks(rows: Sequence[Taken]) -> Table:
     """The way of a run that could end early, a row a look."""
-    columns = [
-        Column(name) for name in ("Look", "Queries", "Leader", "Ahead of the nearest", "Held to p", "Told", "Then")
-    ]
+    columns = ("Look", "Queries", "Leader", "Ahead of the nearest", "Held to p", "Told", "Then")
     made = [
         (
             f"{row.look} of {row.looks}",
@@ -533,7 +521,7 @@ def looks(rows: Sequence[Taken]) -> Table:
         )
         for row in rows
     ]
-    return Table("Looks", columns, made)
+    return Table("Looks", list(map(Column, columns)), made)
 
 
 def saved(results: Results) -> str:
@@ -578,26 +566,20 @@ def usage(rows: Sequence[StageUsage]) -> Table:
     """Usage by stage and model, and in all."""
     total = usage_total(rows)
     lines: list[Row] = [
-        (one.stage, one.model, _calls(one), *map(_counted, (one.input_tokens, one.output_tokens)), cost_words(one))
+        (
+            *(one.stage, one.model, Cell(f"{one.calls:,}", failed=f"{one.n_failed:,} failed" if one.n_failed else "")),
+            *("not measured" if count is None else f"{count:,}" for count in (one.input_tokens, one.output_tokens)),
+            cost_words(one),
+        )
         for one in (*rows, total)
     ]
     names = ("Calls", "Input tokens", "Output tokens", "Cost")
-    notes = []
-    if total.n_unmeasured:
-        notes = [
-            f"{total.n_unmeasured:,} of {total.calls:,} calls came without usage or without a known price; "
-            "the sums are over the others."
-        ]
+    note = (
+        f"{total.n_unmeasured:,} of {total.calls:,} calls came without usage or without a known price; "
+        "the sums are over the others."
+    )
     columns = [Column("Stage"), Column("Model"), *(Column(name, numbers=True) for name in names)]
-    return Table("Usage and cost", columns, lines, notes)
-
-
-def _calls(row: StageUsage) -> Cell:
-    return Cell(f"{row.calls:,}", failed=f"{row.n_failed:,} failed" if row.n_failed else "")
-
-
-def _counted(count: int | None) -> str:
-    return "not measured" if count is None else f"{count:,}"
+    return Table("Usage and cost", columns, lines, [note] if total.n_unmeasured else [])
 
 
 def cost_words(row: StageUsage) -> str:

@@ -49,7 +49,10 @@ def _table(
 
 @dataclass(frozen=True)
 class ScreenTable:
-    """A rich renderable of a screening; columns that do not fit give way, wide names are folded."""
+    """What `ragassay screen` prints, for rich; columns that do not fit give way, wide names are folded.
+
+    Markup in names means nothing, and control characters are made visible.
+    """
 
     results: ScreenResults
 
@@ -58,17 +61,18 @@ class ScreenTable:
 
         said = sentences(self.results)
         yield from (Text(one_line(one), "" if place else "bold") for place, one in enumerate(said))
-        marks, notes = badges(self.results), _settings(self.results)
+        marks, notes = badges(self.results), [one_line(one.sentence) for one in self.results.effects if one.matters]
+        others = [
+            one_line(one.setting if one.among == "all" else f"{one.setting} of {one.among}")
+            for one in self.results.effects
+            if not one.matters
+        ]
+        notes += [f"nothing is told apart by {listed(others)}"] if others else []
         if self.results.finalists:
             names = [f"{name}{' (baseline)' if marks[name] == 'B' else ''}" for name in self.results.finalists]
             yield _table("Finalist", names, _of_finalists(self.results), notes, "screen.html")
         else:
             yield from (Text(line, style="dim") for line in notes)
-
-
-def screen_table(results: ScreenResults) -> ScreenTable:
-    """What `ragassay screen` prints. Markup in names means nothing, and control characters are made visible."""
-    return ScreenTable(results)
 
 
 def _of_finalists(results: ScreenResults) -> list[Part]:
@@ -107,23 +111,16 @@ def _of_finalists(results: ScreenResults) -> list[Part]:
     ]
 
 
-def _settings(results: ScreenResults) -> list[str]:
-    """A line for each setting that matters, and one for those of which nothing is told apart."""
-    lines = [one_line(effect.sentence) for effect in results.effects if effect.matters]
-    others = [
-        one_line(effect.setting if effect.among == "all" else f"{effect.setting} of {effect.among}")
-        for effect in results.effects
-        if not effect.matters
-    ]
-    return [*lines, f"nothing is told apart by {listed(others)}"] if others else lines
-
-
 _AGENT_WIDTH = 32
 
 
 @dataclass(frozen=True)
 class RankedTable:
-    """A rich renderable of the results; columns that do not fit give way, intervals first."""
+    """What the command line prints, for rich: notices, the verdict, how sure it is, and the ranked table.
+
+    Columns that do not fit give way, intervals first. Text is plain: markup in names means nothing, and control
+    characters are made visible.
+    """
 
     results: Results
 
@@ -139,14 +136,6 @@ class RankedTable:
         parts = _of_agents(results)
         yield _table("Agent", results.agents, parts, _below(results), "the report", _AGENT_WIDTH)
         yield from (Text(line) for line in told_lines(results))
-
-
-def ranked_table(results: Results) -> RankedTable:
-    """What the command line prints: notices, the verdict, how sure it is, and the ranked table with failed answers.
-
-    Text is plain: markup in names means nothing, and control characters are made visible.
-    """
-    return RankedTable(results)
 
 
 def _of_agents(results: Results) -> list[Part]:
@@ -248,7 +237,7 @@ def _below(results: Results) -> list[str]:
         counted = ((found.judge_passages, "passage"), (found.judge_answers, "answer"), (found.judge_games, "game"))
         if on := [f"{n:,} {what}{'' if n == 1 else 's'}" for n, what in counted if n]:
             lines.append(f"the judge failed on {listed(on)}")
-    early = [f"{STOPPED_EARLY}: what {one_line(results.verdict.leader)} is ahead by is overstated"]
-    early = early if results.stopped_early and results.verdict.leader else []
+    leader = one_line(results.verdict.leader or "")
+    early = [f"{STOPPED_EARLY}: what {leader} is ahead by is overstated"] if leader and results.stopped_early else []
     told = [*agreement_lines(results), *corrected_lines(results), *second_line(results)]
     return [*early, *panel_lines(results), *lines, *orders_lines(results), *told]

@@ -10,7 +10,7 @@ from support.finished_run.run import Run
 from support.made_up_results.page import Page
 
 from ragassay.evaluate.report.page import read_results
-from ragassay.evaluate.report.terminal import ranked_table
+from ragassay.evaluate.report.terminal import RankedTable
 from ragassay.evaluate.results import Results
 
 pytestmark = pytest.mark.xdist_group("demo")
@@ -47,7 +47,7 @@ def test_page_and_terminal_show_that_answer(demo: Run) -> None:
     results = read_results(demo.results / "results.json")
     verdict = results.verdict
     stream = StringIO()
-    Console(file=stream, width=100, no_color=True).print(ranked_table(results))
+    Console(file=stream, width=100, no_color=True).print(RankedTable(results))
     lines = stream.getvalue().splitlines()
     begin = lines.index(next(line for line in lines if line.startswith("behind the leader"))) + 1
     drawn = lines[begin : begin + len(results.agents)]

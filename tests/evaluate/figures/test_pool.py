@@ -26,7 +26,7 @@ from ragassay.evaluate.measures.measure import by_query
 from ragassay.evaluate.ratings.verdicts import Verdict
 from ragassay.evaluate.report.page import read_results
 from ragassay.evaluate.report.queries import query_views, read_evidence
-from ragassay.evaluate.report.terminal import ranked_table
+from ragassay.evaluate.report.terminal import RankedTable
 from ragassay.evaluate.results import Results
 from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.models.requests import Reply
@@ -157,7 +157,7 @@ def test_an_answer_that_failed_is_one_failure_and_none_of_its_opponents(compared
     assert set(results.failures.retrieval.values()) == {0}, "there is a ranking of every query"
     assert sum("for want of an answer" in notice for notice in outcome.notices) == 2
     console = Console(width=200, file=StringIO())
-    console.print(ranked_table(results))
+    console.print(RankedTable(results))
     rows = {line.split()[0]: line.split()[-1] for line in console.file.getvalue().splitlines() if line.split()}
     assert [rows[agent] for agent in ("bm25-rag", "ours", "theirs")] == ["0", "1", "0"]
 

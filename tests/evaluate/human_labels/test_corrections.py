@@ -31,7 +31,7 @@ from ragassay.evaluate.ratings.verdicts import Verdict
 from ragassay.evaluate.ratings.win_table import win_rate_by_query
 from ragassay.evaluate.report.page import read_results, report
 from ragassay.evaluate.report.tables import corrected_verdicts
-from ragassay.evaluate.report.terminal import ranked_table
+from ragassay.evaluate.report.terminal import RankedTable
 from ragassay.evaluate.results import NOT_DISTINGUISHABLE, CorrectedFigure, Results
 from ragassay.evaluate.statistics.ppi import posterior, ppi_difference, ppi_mean
 from ragassay.experiment.workspace import Workspace
@@ -157,7 +157,7 @@ def test_the_sheet_the_table_and_the_terminal_say_so(workspace: Workspace) -> No
     page = workspace.report.read_text(encoding="utf-8")
     assert said in Page(page).text and "over all pairs of a measure (Holm)" in page
     stream = io.StringIO()
-    Console(file=stream, width=200).print(ranked_table(results))
+    Console(file=stream, width=200).print(RankedTable(results))
     assert f"corrected by people, accuracy: {said}" in stream.getvalue()
     assert 'id="agreement"' in page and "Krippendorff" in page and "judge − people" in page
     assert "judge and people, accuracy: kappa (quadratic)" in stream.getvalue()

@@ -12,7 +12,7 @@ from support.made_up_results.workspace import make_workspace
 from ragassay.evaluate.report.decision import families, front, judge_in_brief, lead_axis, lead_rows, to_decide
 from ragassay.evaluate.report.page import read_results, render, report, verdict_matrices
 from ragassay.evaluate.report.queries import read_evidence
-from ragassay.evaluate.report.terminal import ranked_table
+from ragassay.evaluate.report.terminal import RankedTable
 from ragassay.evaluate.results import (
     NOT_DISTINGUISHABLE,
     AgentPool,
@@ -285,7 +285,7 @@ def test_few_boards_stand_open_and_many_are_folded(workspace, n, open_):
 
 def told(results: Results) -> list[str]:
     stream = io.StringIO()
-    Console(file=stream, width=200).print(ranked_table(results))
+    Console(file=stream, width=200).print(RankedTable(results))
     return [one.strip() for one in stream.getvalue().splitlines() if one.startswith(("problem:", "insight:", "and "))]
 
 

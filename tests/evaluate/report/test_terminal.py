@@ -13,7 +13,7 @@ from support.made_up_results.workspace import make_workspace
 from support.made_up_screen import LONG, made_up_screen
 
 from ragassay.evaluate.report.page import read_results
-from ragassay.evaluate.report.terminal import ranked_table, screen_table
+from ragassay.evaluate.report.terminal import RankedTable, ScreenTable
 from ragassay.evaluate.report.wording import telling_criterion
 from ragassay.evaluate.results import Results
 from ragassay.evaluate.screening.screened import ScreenResults
@@ -29,7 +29,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
 def printed(results: Results, width: int, *, color: bool = False) -> str:
     stream = io.StringIO()
     Console(file=stream, width=width, force_terminal=color, color_system="standard" if color else None).print(
-        ranked_table(results)
+        RankedTable(results)
     )
     return stream.getvalue()
 
@@ -163,7 +163,7 @@ def test_a_long_name_is_folded_and_not_cut(results: Results) -> None:
 
 def screened(results: ScreenResults, width: int) -> str:
     stream = io.StringIO()
-    Console(file=stream, width=width).print(screen_table(results))
+    Console(file=stream, width=width).print(ScreenTable(results))
     return stream.getvalue()
 
 
