@@ -12,7 +12,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from threading import Lock, Thread, current_thread, main_thread
@@ -102,7 +102,9 @@ class Cores:
 
         numbered = joblib.delayed(_numbered)
         told = _told_of_lost_workers(self.scheduler) if self.scheduler else nullcontext()
-        with self._set_up(here) as n_there, told:
+        there = {"dask": _dask, "ray": _ray}.get(self.backend)
+        # The number of jobs at once, 0 where the caller decides.
+        with there(self.scheduler or "auto") if there else _local(here) as n_there, told:
             jobs = n_there or (1 if here == "one" else n_jobs or usable_cores())
             work = (numbered(function, number, item) for number, item in enumerate(chain(first, waiting)))
             if self.backend == "ray":  # its joblib backend gives results only when all are there
@@ -110,14 +112,6 @@ class Cores:
                     yield from joblib.Parallel(n_jobs=jobs, batch_size=1)(batch)
             else:
                 yield from joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")(work)
-
-    def _set_up(self, here: Here) -> AbstractContextManager[int]:
-        """joblib's backend for the time being; gives the number of jobs at once, 0 where the caller decides."""
-        if self.backend == "dask":
-            return _dask(self.scheduler or "")
-        if self.backend == "ray":
-            return _ray(self.scheduler or "auto")
-        return _local(here)
 
 
 def beside(work: Callable[[], R]) -> Callable[[], R]:

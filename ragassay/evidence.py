@@ -36,7 +36,7 @@ class Quotable:
     def find(self, quote: str) -> tuple[int, int] | None:
         """As `find_quote`."""
         wanted = _fold(quote)
-        if not long_enough(quote):
+        if len(wanted.text) < SHORTEST:
             return None
         start = self.text.find(quote.strip())
         if start >= 0:
@@ -293,22 +293,17 @@ def _in_document(piece: Mapping[str, Any], documents: Documents) -> Span:
         return Span(piece["doc"], piece["start"], piece["end"])
     doc = piece["doc"]
     if form == QUOTE:
-        return _of_quote(doc, piece["quote"], documents)
+        if (span := documents.of_quote(doc, piece["quote"])) is not None:
+            return span
+        shown = plain(" ".join(piece["quote"].split()))
+        shown = shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "…"
+        remedy = "copy it from its text in pages.jsonl, or give the pages"
+        raise InputError(f"the quote “{shown}” does not stand in {plain(doc)}", remedy=remedy)
     for page in (piece["first_page"], piece["last_page"]):
         if not documents.has_page(doc, page):
             remedy = "name pages that are there; one left out by exclude_pages, or that cannot be read, is not"
             raise InputError(f"page {page} of {plain(doc)} is not in pages.jsonl", remedy=remedy)
     return documents.of_pages(doc, piece["first_page"], piece["last_page"])
-
-
-def _of_quote(doc: str, quote: str, documents: Documents) -> Span:
-    span = documents.of_quote(doc, quote)
-    if span is None:
-        shown = plain(" ".join(quote.split()))
-        shown = shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "…"
-        remedy = "copy it from its text in pages.jsonl, or give the pages"
-        raise InputError(f"the quote “{shown}” does not stand in {plain(doc)}", remedy=remedy)
-    return span
 
 
 BINARY = 1
@@ -371,27 +366,21 @@ def read_graded(
             span = _span(piece, f"evidence {n}: ", texts, queries, line)
             (told if by_people else looked_for).append((span, piece.get("grade", 2)))
         for span, grade in sorted((deeper or {}).get(query, ()), key=lambda one: one[0].end - one[0].start):
-            if not any(known >= grade and _holds(span, one) for one, known in looked_for):
+            pieces = (one for one, known in looked_for if known >= grade)
+            if not any(covered(one, (span,)) >= SAME_PLACE * (one.end - one.start) for one in pieces):
                 looked_for.append((span, grade))
         if not told and qrels:
-            told = [
-                (_span({"passage": name}, "", texts, qrels, _line_of(query, name, qrels)), min(label, 2))
-                for name, label in labelled.get(query, {}).items()
-                if label > 0
-            ]
-            if highest <= BINARY:
-                told = [(span, 2) for span, _ in told]
+            labels = labelled.get(query, {})
+            for name in (name for name, label in labels.items() if label > 0):
+                span = _span({"passage": name}, "", texts, qrels, _line_of(query, name, qrels))
+                told.append((span, 2 if highest <= BINARY else min(labels[name], 2)))
             if looked_for:
-                without = [name for name, label in labelled.get(query, {}).items() if label <= 0]
+                without = [name for name, label in labels.items() if label <= 0]
                 told += [(span, 0) for span in _placed(without, texts.passages)]
         others = [(span, grade) for span, grade in looked_for if not any(_same_place(span, one) for one, _ in told)]
         if graded := Graded.of([*told, *others]):
             found[query] = graded
     return found
-
-
-def _holds(span: Span, piece: Span) -> bool:
-    return covered(piece, (span,)) >= SAME_PLACE * (piece.end - piece.start)
 
 
 def _same_place(one: Span, other: Span) -> bool:

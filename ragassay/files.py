@@ -74,7 +74,8 @@ def write_parts(path: Path, parts: Iterable[bytes]) -> None:
     """`write_bytes` of what need not be held at once."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and not path.is_file():
-        path.write_bytes(b"".join(parts))
+        with path.open("wb") as stream:
+            stream.writelines(parts)
         return
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -337,27 +338,16 @@ def write_run(path: Path, rankings: Mapping[str, Iterable[tuple[str, float]]], t
 
 def stream_run(path: Path, rankings: Iterable[tuple[str, Iterable[tuple[str, float]]]], tag: str) -> None:
     """Write a TREC run as its rankings come, (query id, ranking) at a time; the file is there when all have."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    special = path.exists() and not path.is_file()
-    beside = path if special else path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with naming(path), beside.open("wb") as stream:
-            for query_id, ranking in rankings:
-                stream.write(_run_lines(query_id, ranking, tag).encode("utf-8", "surrogatepass"))
-        if not special:
-            os.replace(beside, path)
-    finally:
-        if not special:
-            beside.unlink(missing_ok=True)
 
+    def lines() -> Iterator[bytes]:
+        for query_id, ranking in rankings:
+            last = float("inf")
+            for rank, (passage_id, score) in enumerate(ranking, 1):
+                last = min(round(score, 6), round(last - 1e-6, 6))
+                line = f"{query_id} Q0 {passage_id} {rank} {last:.6f} {tag}\n"
+                yield line.encode("utf-8", "surrogatepass")
 
-def _run_lines(query_id: str, ranking: Iterable[tuple[str, float]], tag: str) -> str:
-    lines, last = [], float("inf")
-    for rank, (passage_id, score) in enumerate(ranking, 1):
-        score = min(round(score, 6), round(last - 1e-6, 6))
-        lines.append(f"{query_id} Q0 {passage_id} {rank} {score:.6f} {tag}\n")
-        last = score
-    return "".join(lines)
+    write_parts(path, lines())
 
 
 def read_run(path: Path) -> Rankings:
@@ -393,7 +383,10 @@ def read_qrels(path: Path) -> Qrels:
             continue
         if len(parts) not in {3, 4}:
             raise InputError(f"has {len(parts)} columns, qrels have 3 (BEIR) or 4 (TREC)", file=path, line=number)
-        label, labels = _label(parts[-1], path, number), qrels.setdefault(parts[0], {})
+        value, labels = _number(parts[-1], path, number), qrels.setdefault(parts[0], {})
+        if value != (label := int(value)) or abs(value) > _LARGEST_LABEL:
+            problem = f"label {plain(parts[-1])} is not a whole number of reasonable size"
+            raise InputError(problem, file=path, line=number)
         if labels.setdefault(parts[-2], label) != label:
             problem = f"gives '{plain(parts[-2])}' another label for query '{plain(parts[0])}' than an earlier line"
             raise InputError(problem, file=path, line=number)
@@ -404,13 +397,6 @@ def _columns(path: Path) -> Iterator[tuple[int, list[str]]]:
     for number, line in enumerate(read_text(path).split("\n"), 1):
         if parts := line.split():
             yield number, parts
-
-
-def _label(text: str, path: Path, line: int) -> int:
-    value = _number(text, path, line)
-    if value != int(value) or abs(value) > _LARGEST_LABEL:
-        raise InputError(f"label {plain(text)} is not a whole number of reasonable size", file=path, line=line)
-    return int(value)
 
 
 def _number(text: str, path: Path, line: int) -> float:

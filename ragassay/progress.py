@@ -78,15 +78,13 @@ class Counts:
         parts += [f"{self.counts['cached']} from cache"] if self.counts["cached"] else []
         left = self.left_s()
         parts += [f"{_clock(left)} left"] if left is not None and done < self.total else []
-        parts += [self._in_batches()] if any(total for _, _, total in self.batches.values()) else []
+        if any(total for _, _, total in self.batches.values()):
+            there, failed, total = (sum(numbers) for numbers in zip(*self.batches.values(), strict=True))
+            bad = f", {failed} failed" if failed else ""
+            waited = _clock(self._clock() - self._started)
+            parts.append(f"in batches {there}/{total} done{bad}, waiting for {waited}")
         parts += [f"${self.spent_usd:.2f}"] if self.spent_usd else []
         return ", ".join(parts)
-
-    def _in_batches(self) -> str:
-        """`in batches 120/600 done, 3 failed, waiting for 14:20`."""
-        done, failed, total = (sum(numbers) for numbers in zip(*self.batches.values(), strict=True))
-        bad = f", {failed} failed" if failed else ""
-        return f"in batches {done}/{total} done{bad}, waiting for {_clock(self._clock() - self._started)}"
 
 
 def _clock(seconds: float) -> str:
@@ -140,8 +138,7 @@ class StderrProgress:
         del error
         self._counts.advance(outcome, spent_usd)
         if time.monotonic() - self._said_at >= self._every_s:
-            self._said_at = time.monotonic()
-            self._say(end="\r" if self._live else "\n")
+            self.show()
 
     def show(self) -> None:
         self._said_at = time.monotonic()
@@ -151,8 +148,7 @@ class StderrProgress:
         news = self._counts.batches.get(model) != (done, failed, total)
         self._counts.batches[model] = (done, failed, total)
         if total and (news or self._live):
-            self._said_at = time.monotonic()
-            self._say(end="\r" if self._live else "\n")
+            self.show()
 
     def stop(self) -> None:
         if self._counts.total:

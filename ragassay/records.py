@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
@@ -14,10 +14,14 @@ class Record(BaseModel):
     """A line of a file. Unknown fields are errors; `dump` gives the fields under the names the files use."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, defer_build=True)
+    seldom: ClassVar[tuple[str, ...]] = ()
+    """Fields that a line has only where they are not their default."""
 
     def dump(self) -> dict[str, Any]:
         """The record as plain data, keyed as in the files (`_id`, not `id`)."""
-        return self.model_dump(mode="json", by_alias=True)
+        fields = type(self).model_fields
+        absent = {name for name in self.seldom if getattr(self, name) == fields[name].default}
+        return self.model_dump(mode="json", by_alias=True, exclude=absent)
 
 
 class Outcome(Record):
@@ -70,13 +74,11 @@ class Passage(Record):
 class Turn(Record):
     """What was said before a query. by: who wrote it; `reference` is an answer that counts as right."""
 
+    seldom = ("by",)
+
     role: Literal["user", "assistant"]
     text: str = Field(min_length=1)
     by: Literal["person", "model", "reference"] | None = None
-
-    def dump(self) -> dict[str, Any]:
-        """As of every record; without `by` where it is not told."""
-        return self.model_dump(mode="json", exclude_none=True)
 
 
 class Asked(str):
@@ -123,6 +125,7 @@ class Query(Record):
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+    seldom = ("history",)
 
     id: str = Field(alias="_id", min_length=1)
     text: str = Field(min_length=1)
@@ -150,13 +153,12 @@ class Query(Record):
         return self
 
     def dump(self) -> dict[str, Any]:
-        """As of every record; without a history where there is none."""
-        return _with_history(super().dump(), self.history)
+        """As of every record, and so of the turns in it."""
+        return _with_turns(super().dump(), self.history)
 
 
-def _with_history(made: dict[str, Any], history: tuple[Turn, ...]) -> dict[str, Any]:
-    del made["history"]
-    return {**made, "history": [turn.dump() for turn in history]} if history else made
+def _with_turns(made: dict[str, Any], history: tuple[Turn, ...]) -> dict[str, Any]:
+    return made | {"history": [turn.dump() for turn in history]} if history else made
 
 
 def whole_text(query: Query) -> str:
@@ -164,8 +166,49 @@ def whole_text(query: Query) -> str:
     return query.text.whole if isinstance(query.text, Asked) else query.text
 
 
+PERTURBED_FROM, PERTURBATION = "perturbed_from", "perturbation"
+"""Fields of a query's `metadata`: the id of the query that it was made of, and what was done to it."""
+
+
+def original_of(metadata: Mapping[str, Any]) -> str | None:
+    """The id of the query that one with this metadata was made of; None of an original."""
+    original = metadata.get(PERTURBED_FROM)
+    return original if isinstance(original, str) and original else None
+
+
+def perturbed_from(query: Query) -> str | None:
+    """The id of the query that it was made of; None of an original."""
+    return original_of(query.metadata)
+
+
+def kind_of(query: Query) -> str:
+    """What was done to it."""
+    return str(query.metadata.get(PERTURBATION) or "perturbed")
+
+
+def link_of(query: Query) -> dict[str, str]:
+    """Its link as two columns of a table, `perturbed_from` and `perturbation`; nothing of an original."""
+    original = perturbed_from(query)
+    return {} if original is None else {PERTURBED_FROM: original, PERTURBATION: kind_of(query)}
+
+
+def originals(queries: Sequence[Query]) -> list[Query]:
+    """Those that were not made of others, which are what a test set asks."""
+    return [query for query in queries if perturbed_from(query) is None]
+
+
+def left_out(n_perturbed: int) -> list[str]:
+    """The sentence for what speaks of originals alone; nothing where there are no others."""
+    if not n_perturbed:
+        return []
+    some = "1 perturbed question is" if n_perturbed == 1 else f"{n_perturbed:,} perturbed questions are"
+    return [f"{some} left out: the same question in changed words is no further question"]
+
+
 class Rejected(Record):
     """`rejected.jsonl`: a question that did not enter the pool, and why. history: of a turn, what was said before."""
+
+    seldom = ("history",)
 
     text: str
     metadata: dict[str, Any]
@@ -173,8 +216,8 @@ class Rejected(Record):
     history: tuple[Turn, ...] = ()
 
     def dump(self) -> dict[str, Any]:
-        """As of every record; without a history where there is none."""
-        return _with_history(super().dump(), self.history)
+        """As of every record, and so of the turns in it."""
+        return _with_turns(super().dump(), self.history)
 
 
 class WrittenRole(Record):
@@ -222,6 +265,7 @@ class Answer(Outcome):
     """
 
     one_of = ("answer", "error")
+    seldom = ("model", "prompt", "calls", "hops")
 
     query_id: str
     agent: Id
@@ -237,12 +281,9 @@ class Answer(Outcome):
     calls: tuple[ToolCall, ...] | None = None
 
     def dump(self) -> dict[str, Any]:
-        """As of every record; without what only some systems say, where nobody says it."""
-        unsaid = {name for name in ("model", "prompt", "calls") if getattr(self, name) is None}
-        made = self.model_dump(mode="json", by_alias=True, exclude=unsaid | ({"hops"} if not self.hops else set()))
-        if self.hops:
-            made["hops"] = [hop.model_dump(mode="json", exclude_defaults=True) for hop in self.hops]
-        return made
+        """As of every record; of each hop what its system says."""
+        hops = [hop.model_dump(mode="json", exclude_defaults=True) for hop in self.hops]
+        return super().dump() | ({"hops": hops} if hops else {})
 
 
 NO_ANSWER = "no answer to judge: "
@@ -393,6 +434,7 @@ class RankedList(Outcome):
     """
 
     one_of = ("order", "error")
+    seldom = ("block",)
 
     query_id: str
     presentation: int = Field(ge=1)
@@ -402,10 +444,6 @@ class RankedList(Outcome):
     reason: str | None = None
     error: str | None = None
     block: int | None = Field(None, ge=1)
-
-    def dump(self) -> dict[str, Any]:
-        """As of every record; without `block` where there is one."""
-        return self.model_dump(mode="json", by_alias=True, exclude={"block"} if self.block is None else set())
 
 
 Failing = TypeVar("Failing", bound=Answer | Judgment | Game)

@@ -26,6 +26,8 @@ GAP = 3
 _LONGEST_UNBROKEN, _LEAST_FOLDED, _NARROWEST = 24, 12, 16
 _NUMBER = re.compile(r"(?:[~−-]|< )?[\d.,]+%?|–|")
 _MARKS = re.compile(r"([\\`*_\[\]<>|~&#$])")
+_PARTS = {"value": "", "ci_low": " low", "ci_high": " high", "n": " n", "n_failed": " failed"}
+"""Of a figure: what of it a data frame has, and what is added to the column's name for it."""
 NO_COLOUR = 11
 
 
@@ -121,9 +123,8 @@ class Table:
 
     def _n(self, at: int) -> str:
         """How many values each figure of the column is taken over, where that is the same; else ''."""
-        given = {
-            one.n if isinstance(one, Cell) else "" for one in self.cells(at) if not isinstance(one, Cell) or one.value
-        }
+        cells = (one for one in self.cells(at) if not isinstance(one, Cell) or one.value)
+        given = {one.n if isinstance(one, Cell) else "" for one in cells}
         return given.pop() if len(given) == 1 else ""
 
     def _empty(self, at: int) -> str:
@@ -137,8 +138,8 @@ class Table:
         Columns without any value are named below, with the reason; an n that all cells of a column share stands in the
         heading, one that all columns share below.
         """
-        told = [at for at in range(len(self.columns)) if at == 0 or not self._empty(at)]
-        kept = told if len(told) > 1 else list(range(len(self.columns)))
+        filled = [at for at in range(len(self.columns)) if at == 0 or not self._empty(at)]
+        kept = filled if len(filled) > 1 else list(range(len(self.columns)))
         same = {self._n(at) for at in kept[1:]}
         n = same.pop() if len(same) == 1 else ""
         heads = []
@@ -158,12 +159,10 @@ class Table:
         notes += [f"{self.columns[at].name}: {self._empty(at)}" for at in range(len(self.columns)) if at not in kept]
         parts += [f'<p class="hint">{_text(note)}</p>' for note in (*notes, *self.notes)]
         if any(column.help for column in self.columns):
-            terms = (
-                f"<div><dt>{_text(one.name)}</dt><dd>{_text(one.help)}</dd></div>" for one in self.columns if one.help
-            )
-            parts.append(
-                f'<details class="more help"><summary>What the columns are</summary><dl>{"".join(terms)}</dl></details>'
-            )
+            told = [one for one in self.columns if one.help]
+            terms = "".join(f"<div><dt>{_text(one.name)}</dt><dd>{_text(one.help)}</dd></div>" for one in told)
+            summary = "<summary>What the columns are</summary>"
+            parts.append(f'<details class="more help">{summary}<dl>{terms}</dl></details>')
         return Markup("\n".join(parts))  # noqa: S704
 
     _repr_html_ = to_html
@@ -188,9 +187,8 @@ class Table:
 
     def to_markdown(self) -> str:
         """With its caption above and its notes below; nothing in a cell is markup."""
-        heads = [
-            _escaped(f"{one.name} ({self._n(at)})" if self._n(at) else one.name) for at, one in enumerate(self.columns)
-        ]
+        shared = {at: f" ({n})" for at in range(len(self.columns)) if (n := self._n(at))}
+        heads = [_escaped(one.name + shared.get(at, "")) for at, one in enumerate(self.columns)]
         lines = [f"**{_escaped(self.caption)}**", ""] if self.caption else []
         lines += [_line(heads), _line("--:" if self._is_right(at) else ":--" for at in range(len(heads)))]
         lines += [_line(map(_escaped, texts)) for texts in self._texts()]
@@ -209,13 +207,7 @@ class Table:
             if not any(figures):
                 found[column.name] = [_plain(one) for one in cells]
                 continue
-            for part, name in (
-                ("value", ""),
-                ("ci_low", " low"),
-                ("ci_high", " high"),
-                ("n", " n"),
-                ("n_failed", " failed"),
-            ):
+            for part, name in _PARTS.items():
                 found[column.name + name] = [None if one is None else getattr(one, part) for one in figures]
         return DataFrame(found)
 
@@ -274,7 +266,10 @@ class Table:
         widths, width, first = self._widths(), options.max_width, self.columns[0]
         fold = min(widths[0], first.fold or max(_NARROWEST, width // 3))
         givers = any(column.keep for column in self.columns)
-        kept = self._fitting(widths, width - fold)
+        kept, room = list(range(1, len(self.columns))), width - fold
+        while sum(widths[at] + GAP for at in kept) > room and any(self.columns[at].keep for at in kept):
+            kept.remove(max(kept, key=lambda at: self.columns[at].keep))
+        kept.insert(0, 0)
         table = Drawn(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, show_edge=False)
         for at in kept:
             right, whole = self._is_right(at), (at > 0 if givers else widths[at] <= _LONGEST_UNBROKEN)
@@ -291,13 +286,6 @@ class Table:
         if left := [one_line(column.name) for at, column in enumerate(self.columns) if at not in kept]:
             yield Text(f"left out for want of room, and in {self.elsewhere}: {listed(left)}", style="dim")
         yield from (Text(one_line(note), style="dim") for note in self.notes)
-
-    def _fitting(self, widths: Sequence[int], room: int) -> list[int]:
-        """The columns that fit beside the first in `room` cells; the highest `keep` goes first."""
-        kept = list(range(1, len(self.columns)))
-        while sum(widths[at] + GAP for at in kept) > room and any(self.columns[at].keep for at in kept):
-            kept.remove(max(kept, key=lambda at: self.columns[at].keep))
-        return [0, *kept]
 
 
 def html_of(content: Content, colours: Mapping[str, int], n: str = "", *, bare: bool = False) -> Markup:

@@ -15,12 +15,11 @@ from ragassay.evidence import in_several_places, read_evidence
 from ragassay.experiment.reading import check_by_look
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.tables import UNDERSPECIFIED, QuestionsSettings
-from ragassay.experiment.workspace import Part, StageOutcome, Workspace
+from ragassay.experiment.workspace import Edit, Part, StageOutcome, Workspace, id_of_rejected
 from ragassay.files import read_records, write_json, write_records
 from ragassay.layouts.questions import question_files
 from ragassay.prompts import Prompt
-from ragassay.queries import Edit, id_of_rejected, originals
-from ragassay.records import Found, Query, Rejected, Section
+from ragassay.records import Found, Query, Rejected, Section, originals
 from ragassay.text import one_line, plain
 
 from .looks import check_written, is_told_apart

@@ -83,8 +83,7 @@ def _draw(workspace: Workspace, options: argparse.Namespace) -> int:
 
 def _left_out(workspace: Workspace) -> list[str]:
     from ragassay.files import read_records
-    from ragassay.queries import left_out, originals
-    from ragassay.records import Query
+    from ragassay.records import Query, left_out, originals
 
     queries = read_records(workspace.queries, Query)
     return left_out(len(queries) - len(originals(queries)))

@@ -84,7 +84,7 @@ def run_check(options: argparse.Namespace) -> int:
     if not options.corpus:
         raise InputError("--corpus is missing", remedy="name what SET was made from, see `ragassay check --help`")
     from ragassay.progress import StderrProgress, counter
-    from ragassay.queries import left_out
+    from ragassay.records import left_out
     from ragassay.synth.checking.check_set import check_set
     from ragassay.synth.checking.corpus_text import read_corpus
     from ragassay.synth.checking.test_set import apart, read_test_set, with_labels, write_sheet
@@ -308,7 +308,7 @@ def _workspace(options: argparse.Namespace) -> Workspace:
 
 
 def _print_perturbed(made: Perturbed, kinds: tuple[str, ...], options: argparse.Namespace) -> None:
-    from ragassay.queries import originals
+    from ragassay.records import originals
 
     n = len(originals(made.queries))
     for kind in kinds:

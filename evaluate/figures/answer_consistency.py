@@ -18,8 +18,7 @@ import numpy as np
 from pydantic import Field
 
 from ragassay.arrays import Singles
-from ragassay.queries import kind_of
-from ragassay.records import Assessment, Figure, Judgment, Query, Record
+from ragassay.records import Assessment, Figure, Judgment, Query, Record, kind_of
 from ragassay.text import one_line
 
 from ..inputs.clusters import ALONE, Clusters, source_clusters

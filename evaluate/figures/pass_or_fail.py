@@ -17,8 +17,7 @@ from typing import Literal
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
-from ragassay.queries import perturbed_from
-from ragassay.records import Answer, Assessment, Passage, Query
+from ragassay.records import Answer, Assessment, Passage, Query, perturbed_from
 from ragassay.text import plain
 
 from ..inputs.findings import Material, limited, read_material

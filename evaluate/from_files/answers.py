@@ -25,8 +25,7 @@ from ragassay.files import (
     write_json,
 )
 from ragassay.layouts.answers import FIELDS, GivenAnswers, read_given
-from ragassay.queries import perturbed_from
-from ragassay.records import Answer, Assessment, AssessmentRun, Passage, Query, Record
+from ragassay.records import Answer, Assessment, AssessmentRun, Passage, Query, Record, perturbed_from
 from ragassay.text import listed, plain
 
 from ..figures.answer_consistency import (

@@ -16,8 +16,7 @@ import numpy as np
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_model, read_records
-from ragassay.queries import link_of, originals
-from ragassay.records import Answer, Assessment, AssessmentRun, Passage, Query
+from ragassay.records import Answer, Assessment, AssessmentRun, Passage, Query, link_of, originals
 from ragassay.text import untrusted
 
 from ..figures.answer_consistency import Consistency, Spread

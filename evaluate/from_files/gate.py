@@ -31,8 +31,7 @@ from ragassay.arrays import Floats
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import read_not_asked
 from ragassay.files import read_records
-from ragassay.queries import left_out, perturbed_from
-from ragassay.records import Figure, Query
+from ragassay.records import Figure, Query, left_out, perturbed_from
 from ragassay.text import did_you_mean, one_line, plain
 
 from ..figures.values import Scale, StoredValues, read_values, scale_of

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import chain
 from math import ceil
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from pydantic import ValidationError
 
@@ -49,6 +49,8 @@ class Drawn(Record):
     planned: in a run that may end early, the digest of the query that was planned (`digests_planned`).
     """
 
+    seldom = ("planned",)
+
     item: str
     kind: Literal["passages", "answers", "games"]
     query: str
@@ -58,10 +60,6 @@ class Drawn(Record):
     drawn: bool
     swapped: bool = False
     planned: str | None = None
-
-    def dump(self) -> dict[str, Any]:
-        """As of every record; `planned` only where it is known."""
-        return self.model_dump(mode="json", exclude={"planned"} if self.planned is None else None)
 
     @property
     def key(self) -> Key:

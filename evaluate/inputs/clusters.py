@@ -15,8 +15,7 @@ import numpy as np
 from ragassay.arrays import Floats, Ints, Truths, sums_by_number
 from ragassay.errors import InputError
 from ragassay.files import read_records
-from ragassay.queries import perturbed_from
-from ragassay.records import Query
+from ragassay.records import Query, perturbed_from
 from ragassay.text import plain, same_words
 
 

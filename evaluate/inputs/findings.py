@@ -16,7 +16,6 @@ from pydantic import BaseModel, ValidationError
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace, read_not_asked
 from ragassay.files import Qrels, first_problem, read_json, read_qrels, read_records, read_rows, read_run
-from ragassay.queries import perturbed_from
 from ragassay.records import (
     IDENTICAL,
     Answer,
@@ -31,6 +30,7 @@ from ragassay.records import (
     Section,
     StageUsage,
     Taken,
+    perturbed_from,
 )
 from ragassay.text import plain
 

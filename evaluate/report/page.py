@@ -18,8 +18,7 @@ from pydantic import ConfigDict
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import digest_file, read_model, write_text
-from ragassay.queries import originals
-from ragassay.records import Query, Record, StageUsage
+from ragassay.records import Query, Record, StageUsage, originals
 from ragassay.table import Agent, Cell, Column, Row, Table
 from ragassay.text import one_line
 

@@ -13,8 +13,18 @@ from markupsafe import Markup
 
 from ragassay.experiment.workspace import Workspace, read_not_asked
 from ragassay.files import Rankings, read_model, read_objects, read_records, read_run
-from ragassay.queries import original_of
-from ragassay.records import Answer, Game, Judgment, Passage, Query, QuestionsCheck, RankedList, Record, own_failures
+from ragassay.records import (
+    Answer,
+    Game,
+    Judgment,
+    Passage,
+    Query,
+    QuestionsCheck,
+    RankedList,
+    Record,
+    original_of,
+    own_failures,
+)
 
 from ..inputs.clusters import writer
 from ..inputs.labels import HIGHEST

@@ -13,8 +13,7 @@ from ragassay.evidence import Evidence, Graded, Span, merged, place_of, read_gra
 from ragassay.experiment.workspace import StageOutcome, VariantRun, Workspace, handed_over
 from ragassay.files import read_records, read_run, write_json, write_records
 from ragassay.prompts import passage_tokens
-from ragassay.queries import left_out, originals
-from ragassay.records import Figure, Found, Judgment, Passage, Query
+from ragassay.records import Figure, Found, Judgment, Passage, Query, left_out, originals
 from ragassay.text import listed, plain
 
 from ..figures.conversations import bounds, leaning_turns

@@ -281,6 +281,8 @@ class ScreenResults(Record):
     the turns from the second on; not written without such.
     """
 
+    seldom = ("conversation_price",)
+
     quality: str
     n_queries: int
     n_sections: int
@@ -291,10 +293,3 @@ class ScreenResults(Record):
     effects: tuple[SettingEffect, ...] = ()
     said: tuple[str, ...] = ()
     conversation_price: dict[str, Figure] | None = None
-
-    def dump(self) -> dict[str, Any]:
-        """As of every record; without what it lacks of conversations."""
-        made = super().dump()
-        if self.conversation_price is None:
-            del made["conversation_price"]
-        return made

@@ -24,8 +24,7 @@ from ragassay.files import (
     write_json,
     write_text,
 )
-from ragassay.queries import left_out, originals
-from ragassay.records import Figure, Page, Passage, Query, QuestionsCheck, Section
+from ragassay.records import Figure, Page, Passage, Query, QuestionsCheck, Section, left_out, originals
 from ragassay.text import one_line, untrusted
 
 from ..audit.taste import writers_of

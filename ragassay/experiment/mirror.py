@@ -71,17 +71,9 @@ def is_server(text: str) -> bool:
 _WHOLE = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oss", "memory"}
 """Storages that show a file only when all of it is there; elsewhere it is written beside and moved."""
 
-_VERSIONS = (
-    "ETag",
-    "etag",
-    "md5Hash",
-    "content_md5",
-    "generation",
-    "mtime",
-    "LastModified",
-    "last_modified",
-    "created",
-)
+_CONTENT = ("ETag", "etag", "md5Hash", "content_md5", "generation")
+_VERSIONS = (*_CONTENT, "mtime", "LastModified", "last_modified", "created")
+"""What a storage may say of a file that changes when it does."""
 _LOCK = ".lock"
 
 
@@ -103,7 +95,11 @@ class Mirror:
         Raises InputError where a file has changed here and there, or the storage cannot be used.
         """
         with self._exclusive(), self._speaking():
-            state, there = self._state(), self._list()
+            state = self._state()
+            self._files.invalidate_cache()
+            found = self._files.find(self._root, detail=True) if self._files.exists(self._root) else {}
+            names = {path.removeprefix(self._root).lstrip("/"): info for path, info in found.items()}
+            there = {name: _version(info) for name, info in names.items() if _is_ours(name)}
             for name in sorted(state.keys() | there.keys()):
                 self._pull_one(name, state, there.get(name))
             self._keep(state)
@@ -111,7 +107,10 @@ class Mirror:
     def push(self) -> None:
         """Write what has changed on this machine back, and remove there what was removed here."""
         with self._exclusive(), self._speaking():
-            state, here = self._state(), self._local()
+            paths = (path for path in self.folder.rglob("*") if path.is_file() and not path.is_symlink())
+            marks = {path.relative_to(self.folder).as_posix(): _mark(path) for path in paths}
+            here = {name: mark for name, mark in marks.items() if mark is not None and _is_ours(name)}
+            state = self._state()
             for name in sorted(state.keys() - here.keys(), key=_manifests_first):
                 self._remove(name)
                 del state[name]
@@ -166,18 +165,6 @@ class Mirror:
             del state[name]
         elif there is None and known:
             del state[name]
-
-    def _list(self) -> dict[str, str]:
-        """The version of each file there, by its name below the folder."""
-        self._files.invalidate_cache()
-        found = self._files.find(self._root, detail=True) if self._files.exists(self._root) else {}
-        names = {path.removeprefix(self._root).lstrip("/"): info for path, info in found.items()}
-        return {name: _version(info) for name, info in names.items() if _is_ours(name)}
-
-    def _local(self) -> dict[str, list[int]]:
-        paths = (path for path in self.folder.rglob("*") if path.is_file() and not path.is_symlink())
-        marks = {path.relative_to(self.folder).as_posix(): _mark(path) for path in paths}
-        return {name: mark for name, mark in marks.items() if mark is not None and _is_ours(name)}
 
     def _download(self, name: str) -> None:
         path = self.folder / name
@@ -301,8 +288,6 @@ def _is_dead(held: Mapping[str, Any]) -> bool:
         return False
     try:
         os.kill(held["pid"], 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
+    except OSError as error:  # of another user's process, that it may not be asked
+        return isinstance(error, ProcessLookupError)
     return False

@@ -48,10 +48,8 @@ def plugin(group: str, name: str, base: type[T]) -> type[T] | None:
     kind = _loaded(group, entry, base)
     told = getattr(kind, "name", "") if "name" in base.__annotations__ else name
     if told != name:
-        raise InputError(
-            f"{_whose(group, entry)} has the name '{plain(str(told))}' in its class",
-            remedy="name it there as in its entry point",
-        )
+        problem = f"{_whose(group, entry)} has the name '{plain(str(told))}' in its class"
+        raise InputError(problem, remedy="name it there as in its entry point")
     return kind
 
 
@@ -87,9 +85,8 @@ def _loaded(group: str, entry: EntryPoint, base: type[T]) -> type[T]:
     except (Exception, SystemExit) as error:
         raise InputError(f"{whose} cannot be imported ({said(error)})", remedy="mend or uninstall it") from error
     if not isinstance(kind, type) or not issubclass(kind, base):
-        raise InputError(
-            f"{whose}: {plain(entry.value)} is no subclass of {base.__name__}", remedy="mend or uninstall it"
-        )
+        problem = f"{whose}: {plain(entry.value)} is no subclass of {base.__name__}"
+        raise InputError(problem, remedy="mend or uninstall it")
     return kind
 
 
@@ -123,7 +120,13 @@ def importable(folder: Path) -> Iterator[None]:
 
 def import_own(name: str, folder: Path, whose: str, settings: Path) -> ModuleType:
     """The module `name`, inside `importable(folder)`. Raises InputError, which begins with `whose`."""
-    _check_not_taken(name, folder, settings)
+    top = name.partition(".")[0]
+    if top in sys.modules and ((folder / f"{top}.py").exists() or (folder / top).is_dir()):
+        # A module of this name that is loaded from elsewhere would hide the one in the user's folder.
+        loaded = getattr(sys.modules[top], "__file__", None)
+        if not loaded or not Path(loaded).resolve().is_relative_to(folder.resolve()):
+            problem = f"the module name '{top}' is taken by another module"
+            raise InputError(problem, file=settings, remedy="rename yours")
     importlib.invalidate_caches()
     home = Path.cwd()
     try:
@@ -134,16 +137,6 @@ def import_own(name: str, folder: Path, whose: str, settings: Path) -> ModuleTyp
         raise InputError(problem, file=settings, remedy=remedy) from error
     finally:
         os.chdir(home)
-
-
-def _check_not_taken(module_name: str, folder: Path, settings: Path) -> None:
-    """A module of this name that is loaded from elsewhere would hide the one in the user's folder."""
-    top = module_name.partition(".")[0]
-    if top not in sys.modules or not ((folder / f"{top}.py").exists() or (folder / top).is_dir()):
-        return
-    loaded = getattr(sys.modules[top], "__file__", None)
-    if not loaded or not Path(loaded).resolve().is_relative_to(folder.resolve()):
-        raise InputError(f"the module name '{top}' is taken by another module", file=settings, remedy="rename yours")
 
 
 OWN = "python:"
@@ -183,9 +176,8 @@ def check_own_object(name: str, folder: Path) -> None:
     if not (is_own(name) and re.fullmatch(r"[A-Za-z_][\w.]*", module) and attribute.isidentifier()):
         raise InputError(f"'{plain(name)}' names no object", file=settings, remedy='write "python:module:name"')
     if own_source(name, folder) is None and find_spec(module.partition(".")[0]) is None:
-        raise InputError(
-            f"{plain(name)}: there is no module {plain(module)}", file=settings, remedy=f"it goes into {folder}"
-        )
+        problem = f"{plain(name)}: there is no module {plain(module)}"
+        raise InputError(problem, file=settings, remedy=f"it goes into {folder}")
 
 
 def own_source(name: str, folder: Path) -> Path | None:

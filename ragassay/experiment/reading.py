@@ -22,15 +22,8 @@ from .settings import Experiment
 from .tables import MODEL_PATTERN, TableError
 from .workspace import Workspace
 
-SHAPING = {
-    "base_url",
-    "temperature",
-    "top_p",
-    "seed",
-    "presence_penalty",
-    "max_tokens",
-    "prices_usd_per_million",
-}
+_SAMPLING = {"temperature", "top_p", "seed", "presence_penalty", "max_tokens"}
+SHAPING = {"base_url", *_SAMPLING, "prices_usd_per_million"}
 """The settings of a model that shape a reply, or what it is said to cost; how it is reached does not."""
 
 
@@ -115,7 +108,10 @@ _EXPECTED = {
 def _complaint(error: ValidationError, text: str, path: Path) -> InputError:
     problems = error.errors(include_url=False)
     first = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
-    location = _in_the_file(first["loc"])
+    location = first["loc"]
+    of_a_grid = location[:1] in {("agent",), ("chunking",), ("retriever",)} and len(location) > 2
+    if of_a_grid and isinstance(location[2], int):
+        location = (*location[:2], *location[3:])  # without the number of a grid's combination
     keys = [part for part in location if part != "[key]"]
     name, line = plain(".".join(map(str, keys))), line_of(keys, text)
     if isinstance(cause := first.get("ctx", {}).get("error"), TableError):
@@ -123,21 +119,13 @@ def _complaint(error: ValidationError, text: str, path: Path) -> InputError:
     if first["type"] == "extra_forbidden":
         return InputError(f"unknown key '{name}'", file=path, line=line, remedy=_known(location))
     if first["type"] == "missing":
-        return InputError(
-            f"'{name}' is missing", file=path, line=line, remedy="`ragassay new` writes a commented example"
-        )
+        remedy = "`ragassay new` writes a commented example"
+        return InputError(f"'{name}' is missing", file=path, line=line, remedy=remedy)
     message = str(first["msg"]).removeprefix("Value error, ")
     if MODEL_PATTERN in message:
         message = "a model is named provider:model, such as openai:gpt-4o"
     message = _EXPECTED.get(first["type"], message) if message == first["msg"] else message
     return InputError(plain(f"{name}: {message}" if name else message), file=path, line=line)
-
-
-def _in_the_file(location: tuple[int | str, ...]) -> tuple[int | str, ...]:
-    """Without the number of a grid's combination, which follows that of the table."""
-    inside = location[:1] in {("agent",), ("chunking",), ("retriever",)}
-    numbered = len(location) > 2 and isinstance(location[2], int)
-    return (*location[:2], *location[3:]) if inside and numbered else location
 
 
 def _known(location: tuple[int | str, ...]) -> str | None:

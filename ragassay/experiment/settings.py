@@ -292,9 +292,8 @@ class Experiment(Table):
             return f'{named}questions.style = "need" or "passage", not with "{settings.style}"'
         if settings.keep or self.run.max_queries:
             other = "questions.keep" if settings.keep else "run.max_queries"
-            return (
-                f"{other} chooses among all questions, and write_by_look has not all of them: leave one of the two out"
-            )
+            why = "chooses among all questions, and write_by_look has not all of them"
+            return f"{other} {why}: leave one of the two out"
         return None
 
     @property

@@ -70,11 +70,9 @@ class IngestSettings(Table):
 
     def shaping(self) -> dict[str, Any]:
         """The settings by which a stage is told to run again; those that came later only where they are set."""
-        later = {key: value for key, value in _LATER.items() if getattr(self, key) == value}
-        return self.model_dump(mode="json", exclude=set(later))
-
-
-_LATER: dict[str, Any] = {"kinds": ("pdf",), "loader": None, "ocr": False}
+        later, fields = ("kinds", "loader", "ocr"), type(self).model_fields
+        unset = {key for key in later if getattr(self, key) == fields[key].default}
+        return self.model_dump(mode="json", exclude=unset)
 
 
 Factor = Annotated[str, Field(min_length=1)]
@@ -159,7 +157,7 @@ class JudgeSettings(Table):
         return given
 
     @model_validator(mode="after")
-    def _panel_of_several(self) -> JudgeSettings:
+    def _fits_together(self) -> JudgeSettings:
         if len(self.panel) == 1:
             raise ValueError("panel names one model: write it as model, or name others beside it")
         if twice := next((name for name in self.panel if self.panel.count(name) > 1), None):
@@ -168,45 +166,23 @@ class JudgeSettings(Table):
             raise ValueError("panel names two models that would share a folder: they differ only in punctuation")
         if self.panel and self.model not in self.panel:
             raise ValueError(f"model is {self.model}, which is not in panel: leave model out, or name it in panel too")
-        return self
-
-    @model_validator(mode="after")
-    def _one_order_of_all_games(self) -> JudgeSettings:
         if self.orders == 1 and self.games != "all":
             raise ValueError(f'orders = 1 goes with games = "all", and games is "{self.games}"')
-        return self
-
-    @model_validator(mode="after")
-    def _second_is_another(self) -> JudgeSettings:
         if self.second in self.models:
             raise ValueError(f"second is {self.second}, which judges everything already: name another model")
         if self.second is None and self.second_share != JudgeSettings.model_fields["second_share"].default:
             raise ValueError("second_share is of a second judge: name it as second, or leave second_share out")
-        return self
-
-    @model_validator(mode="after")
-    def _each_criterion_once(self) -> JudgeSettings:
         if len(set(self.criteria)) < len(self.criteria):
             raise ValueError("criteria names a criterion twice")
-        return self
-
-    @model_validator(mode="after")
-    def _own_prompts_of_what_is_asked(self) -> JudgeSettings:
         if self.relevance_batch > 1 and self.relevance_prompt and not self.relevance_batch_prompt:
-            raise ValueError(
-                "relevance_prompt shows one passage, and relevance_batch asks about several: "
-                "give relevance_batch_prompt as well, or set relevance_batch = 1"
-            )
+            told = "relevance_prompt shows one passage, and relevance_batch asks about several: "
+            raise ValueError(told + "give relevance_batch_prompt as well, or set relevance_batch = 1")
         if self.relevance_batch_prompt and not self.relevance_prompt:
-            raise ValueError(
-                "relevance_batch_prompt shows several passages, and what is left of them is asked about one by one: "
-                "give relevance_prompt as well"
-            )
+            told = "relevance_batch_prompt shows several passages, and what is left of them is asked about one by one: "
+            raise ValueError(told + "give relevance_prompt as well")
         if self.listwise and self.games_prompt and not self.listwise_prompt:
-            raise ValueError(
-                f'games_prompt shows two answers, and games = "{self.games}" ranks all: '
-                "give listwise_prompt as well, or leave games_prompt out"
-            )
+            told = f'games_prompt shows two answers, and games = "{self.games}" ranks all: '
+            raise ValueError(told + "give listwise_prompt as well, or leave games_prompt out")
         return self
 
 

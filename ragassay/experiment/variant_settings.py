@@ -231,12 +231,6 @@ class RetrieverSettings(Table):
             raise ValueError(f'kind = "{self.kind}" takes a model of sentence-transformers, by folder or hub name')
         if self.k is not None and self.tokens is not None:
             raise ValueError("k and tokens are two ways of saying how much is handed over; give one")
-        self._check_fusion()
-        self._check_rewriting()
-        _check_callable(self.kind == "python", self.callable, 'kind = "python"')
-        return self
-
-    def _check_fusion(self) -> None:
         if self.kind == "hybrid" and len(self.of) < 2:
             raise ValueError('kind = "hybrid" needs of, the names of two retrievers or more')
         if self.weights and len(self.weights) != len(self.of):
@@ -245,8 +239,6 @@ class RetrieverSettings(Table):
             raise ValueError("weights are 0 or more, and not all of them 0")
         if self.rrf_k is not None and self.fused_by != "rrf":
             raise ValueError('rrf_k goes with fusion = "rrf"')
-
-    def _check_rewriting(self) -> None:
         if self.rewrite == "rm3" and self.kind != "bm25":
             raise ValueError('rewrite = "rm3" is for kind = "bm25" (a hybrid can be of one that has it)')
         if self.rewrite != "rm3" and {self.rm3_passages, self.rm3_terms, self.rm3_weight} != {None}:
@@ -255,6 +247,8 @@ class RetrieverSettings(Table):
             raise ValueError(f"rewrite_model goes with rewrite = one of {', '.join(BY_MODEL)}")
         if self.rewrite not in ("fusion", "decompose") and self.rewrite_queries:
             raise ValueError('rewrite_queries goes with rewrite = "fusion" or "decompose"')
+        _check_callable(self.kind == "python", self.callable, 'kind = "python"')
+        return self
 
     @property
     def fused_by(self) -> Literal["rrf", "min-max", "z-score"]:
@@ -301,6 +295,9 @@ class AgentSettings(Table):
         return self.kind in ("file", "python")
 
 
+Quality = Literal["evidence_recall", "evidence_precision", "evidence_iou", "evidence_ndcg", "evidence_mrr"]
+
+
 class SearchSettings(Table):
     """`[search]`: the screening of retrievers.
 
@@ -312,9 +309,7 @@ class SearchSettings(Table):
     finalists: int = Field(6, ge=1, le=100)
     baseline: str | None = None
     tokens: int = Field(2500, ge=50)
-    measure: Literal["evidence_recall", "evidence_precision", "evidence_iou", "evidence_ndcg", "evidence_mrr"] = (
-        "evidence_recall"
-    )
+    measure: Quality = "evidence_recall"
     at: Literal["k", "tokens"] = "k"
 
 

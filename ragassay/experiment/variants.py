@@ -61,11 +61,9 @@ class Variants:
     @cached_property
     def all(self) -> tuple[Variant, ...]:
         """Every variant, in the order of the tables but for what a hybrid needs first."""
-        made: dict[str, tuple[Variant, ...]] = {}
-        tables = _by_name(self.retriever_tables)
-        for name in tables:
-            self._make(name, tables, made, ())
-        found = tuple(variant for variants in made.values() for variant in variants)
+        for name in self._tables:
+            self._make(name, ())
+        found = tuple(variant for variants in self._made.values() for variant in variants)
         if len(found) > MOST:
             raise ValueError(f"the tables make {len(found):,} retrievers, at most {MOST:,} can be run; shorten a list")
         check_names([variant.name for variant in found], "retriever", [variant.table for variant in found])
@@ -93,46 +91,41 @@ class Variants:
                 waiting += self.by_name[name].of
         return tuple(variant for variant in self.all if variant.name in wanted)
 
-    def _make(
-        self,
-        name: str,
-        tables: Mapping[str, Sequence[RetrieverSettings]],
-        made: dict[str, tuple[Variant, ...]],
-        above: tuple[str, ...],
-    ) -> tuple[Variant, ...]:
+    @cached_property
+    def _tables(self) -> dict[str, list[RetrieverSettings]]:
+        return _by_name(self.retriever_tables)
+
+    @cached_property
+    def _made(self) -> dict[str, tuple[Variant, ...]]:
+        """By table, those made so far."""
+        return {}
+
+    def _make(self, name: str, above: tuple[str, ...]) -> tuple[Variant, ...]:
         """The variants of a table, and before it those of the tables that it is of."""
         if name in above:
             said = f"retriever '{name}' is of itself ({' of '.join([*above[above.index(name) :], name])})"
             raise TableError(said, "retriever", name)
-        if name not in made:
+        if name not in self._made:
             drafts: list[_Draft] = []
-            for settings, parts in zip(tables[name], _differing(tables[name]), strict=True):
+            for settings, parts in zip(self._tables[name], _differing(self._tables[name]), strict=True):
                 if settings.kind == "hybrid":
-                    members = [self._members(one, tables, made, (*above, name)) for one in settings.of]
+                    members = [self._members(one, (*above, name)) for one in settings.of]
                     drafts += _pairs(settings, parts, members)
                 else:
                     drafts += [_Draft(settings, chunking, parts) for chunking in self._searched(settings)]
                 if len(drafts) > MOST:
                     raise _too_many(name)
-            made[name] = _variants(name, drafts)
-        return made[name]
+            self._made[name] = _variants(name, drafts)
+        return self._made[name]
 
-    def _members(
-        self,
-        name: str,
-        tables: Mapping[str, Sequence[RetrieverSettings]],
-        made: dict[str, tuple[Variant, ...]],
-        above: tuple[str, ...],
-    ) -> Sequence[Variant]:
+    def _members(self, name: str, above: tuple[str, ...]) -> Sequence[Variant]:
         """What a name in `of` means: the variants of a table, or one variant of a table."""
-        if name in tables:
-            return self._make(name, tables, made, above)
-        for table in tables:
-            if name.startswith(f"{table}-"):
-                found = [variant for variant in self._make(table, tables, made, above) if variant.name == name]
-                if found:
-                    return found
-        said = f"'{above[-1]}' is of {_unknown('retriever', name, list(tables))}"
+        if name in self._tables:
+            return self._make(name, above)
+        for table in (table for table in self._tables if name.startswith(f"{table}-")):
+            if found := [variant for variant in self._make(table, above) if variant.name == name]:
+                return found
+        said = f"'{above[-1]}' is of {_unknown('retriever', name, list(self._tables))}"
         raise TableError(said, "retriever", above[-1])
 
     def _searched(self, settings: RetrieverSettings) -> Sequence[str]:
@@ -159,9 +152,8 @@ class _Draft:
 
 def _pairs(settings: RetrieverSettings, parts: Parts, members: Sequence[Sequence[Variant]]) -> list[_Draft]:
     """Each combination of members that search the same passages. Raises ValueError where there is none."""
-    chunkings = list(dict.fromkeys(variant.chunking for variant in members[0]))
     drafts: list[_Draft] = []
-    for chunking in chunkings:
+    for chunking in dict.fromkeys(variant.chunking for variant in members[0]):
         own = [[variant for variant in member if variant.chunking == chunking] for member in members]
         if len(drafts) + prod(map(len, own)) > MOST:
             raise _too_many(settings.name)

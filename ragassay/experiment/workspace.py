@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
-from ..files import read_objects, read_records
+from ..errors import InputError
+from ..files import append_line, digest_json, first_problem, read_objects, read_records
 from ..prompts import how_many_fit
 from ..records import Id, Passage, Record, StageUsage
 from .mirror import Mirror
@@ -94,6 +95,58 @@ def _digest(path: Path, written_ns: int, size: int, chunkings: frozenset[str]) -
 def _chunking_in(line: dict[str, object]) -> str:
     metadata = line.get("metadata")
     return str(metadata.get("chunking", OURS)) if isinstance(metadata, dict) else OURS
+
+
+Action = Literal["accept", "edit", "reject"]
+
+
+class Edit(Record):
+    """A line of `question-edits.jsonl`: a person's decision about the question `id`.
+
+    It stays as it was written, has another text, or leaves the set. One that the rules rejected is taken into the set
+    by "accept" and, with another text, by "edit".
+
+    text: an edited one's, else None. was: the text that was decided about. at: when, ISO 8601.
+    """
+
+    id: str = Field(min_length=1)
+    action: Action
+    text: str | None = None
+    was: str = ""
+    person: str = ""
+    at: str = ""
+
+
+def read_edits(path: Path) -> dict[str, Edit]:
+    """Question id to the decision that counts, its last; empty without a file. Raises InputError with the line."""
+    edits: dict[str, Edit] = {}
+    for line, value in read_objects(path) if path.exists() else ():
+        try:
+            one = Edit.model_validate(value)
+        except ValidationError as error:
+            remedy = "mend the line or remove it"
+            raise InputError(first_problem(error), file=path, line=line, remedy=remedy) from None
+        if one.action == "edit" and not (one.text or "").strip():
+            raise InputError("edits a question and has no text", file=path, line=line, remedy="give it a text")
+        edits[one.id] = one
+    return edits
+
+
+def id_of_rejected(text: str, metadata: Mapping[str, Any]) -> str:
+    """What a question of `rejected.jsonl` is called in decisions about it, and in the set once it was taken in.
+
+    Its own id, if a person rejected it; else `r-` and the first ten digits of the SHA-256 of its text, model and
+    section, so that it is the same in every run.
+    """
+    own = metadata.get("id")
+    if isinstance(own, str) and own:
+        return own
+    return f"r-{digest_json([text, metadata.get('model'), metadata.get('section')])[:10]}"
+
+
+def add_edit(path: Path, one: Edit) -> None:
+    """Add a decision, on disk when this returns."""
+    append_line(path, one.dump())
 
 
 class Place:
@@ -356,7 +409,14 @@ def settings_of(variant: Variant, experiment: Experiment) -> dict[str, Any]:
     said = settings.model_dump(mode="json", exclude={"name", "chunking", "settings"})
     said |= {f"settings.{key}": value for key, value in settings.settings}
     k, tokens = limits_of(variant, experiment)
-    found: dict[str, Any] = {"kind": settings.kind, "chunking": variant.chunking} | _chunking(variant, experiment)
+    if variant.chunking == OURS:
+        words, overlap = experiment.ingest.passage_words, experiment.ingest.passage_overlap_words
+        cut: dict[str, Any] = {"by": "words", "size": words, "overlap": overlap, "returns": "passage"}
+    else:
+        own = next(one for one in experiment.chunkings if one.name == variant.chunking)
+        cut = {**own.model_dump(mode="json", exclude={"name"}), "size": own.words, "overlap": own.overlap or 0}
+    found: dict[str, Any] = {"kind": settings.kind, "chunking": variant.chunking}
+    found |= {f"chunking.{key}": value for key, value in cut.items() if value is not None}
     if settings.kind == "knn":
         said["embedding"] = settings.embedding or default.embedding
     if settings.kind == "hybrid":
@@ -364,16 +424,6 @@ def settings_of(variant: Variant, experiment: Experiment) -> dict[str, Any]:
         said["rrf_k"] = (settings.rrf_k or default.rrf_k) if settings.fused_by == "rrf" else None
     kept = {key: value for key, value in said.items() if value not in (None, [], ())}
     return found | kept | {"k": k, "tokens": tokens}
-
-
-def _chunking(variant: Variant, experiment: Experiment) -> dict[str, Any]:
-    if variant.chunking == OURS:
-        words, overlap = experiment.ingest.passage_words, experiment.ingest.passage_overlap_words
-        said: dict[str, Any] = {"by": "words", "size": words, "overlap": overlap, "returns": "passage"}
-    else:
-        own = next(one for one in experiment.chunkings if one.name == variant.chunking)
-        said = {**own.model_dump(mode="json", exclude={"name"}), "size": own.words, "overlap": own.overlap or 0}
-    return {f"chunking.{key}": value for key, value in said.items() if value is not None}
 
 
 def says_not_asked(workspace: Workspace) -> list[Path]:

@@ -16,8 +16,7 @@ from ragassay.evidence import given_pieces
 from ragassay.files import check_length, read_json, read_qrels, read_text, write_text
 from ragassay.layouts.cells import WORKBOOK, Row, as_list, list_field, read_rows, table_rows
 from ragassay.layouts.questions import heading_of
-from ragassay.queries import original_of
-from ragassay.records import Figure, QuestionsCheck, Record
+from ragassay.records import Figure, QuestionsCheck, Record, original_of
 from ragassay.text import plain, safe_cell
 
 ID = ("_id", "id", "qid", "query_id", "question_id")

@@ -22,8 +22,7 @@ from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
 from ragassay.models.requests import Batch, Reply, Request
 from ragassay.prompts import Prompt
-from ragassay.queries import FROM, KIND, perturbed_from
-from ragassay.records import Query
+from ragassay.records import PERTURBATION, PERTURBED_FROM, Query, perturbed_from
 from ragassay.text import did_you_mean, one_line, plain, same_words
 
 PROMPTS = Path(__file__).with_name("prompts")
@@ -271,7 +270,7 @@ def perturb(
             elif made.text is None:
                 found.unchanged[kind] += 1
             else:
-                link = {FROM: query.id, KIND: kind}
+                link = {PERTURBED_FROM: query.id, PERTURBATION: kind}
                 new = {"id": f"{query.id}.{kind}", "text": made.text, "metadata": {**query.metadata, **link}}
                 found.queries.append(Query(**new, history=query.history))
     return found

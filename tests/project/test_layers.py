@@ -24,7 +24,7 @@ DOORS = {"__init__", "__main__", "judges", "testing"}
 """Modules of `ragassay` that stand above all: what users start and import. They hold no code but the way in."""
 GROUND_FLOOR = (
     {"errors", "text", "arrays", "records", "progress", "table"},
-    {"files", "cores", "queries"},
+    {"files", "cores"},
     {"prompts", "experiment", "evidence", "layouts"},
     {"models"},
     {"calls"},

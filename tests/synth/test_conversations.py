@@ -18,10 +18,9 @@ from support.scripted_judge import Scripted
 from ragassay.errors import NothingCame
 from ragassay.evaluate.figures.conversations import number_of
 from ragassay.experiment.tables import MOVES, QuestionsSettings
-from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.experiment.workspace import Edit, StageOutcome, Workspace, add_edit, id_of_rejected
 from ragassay.files import read_records
 from ragassay.models.requests import Reply
-from ragassay.queries import Edit, add_edit, id_of_rejected
 from ragassay.records import Asked, Found, Judgment, LedgerRow, Passage, Query, Rejected, Section
 from ragassay.synth.make_questions import make_questions
 from ragassay.synth.questions.conversations import LEANS, conversations

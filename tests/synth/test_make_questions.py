@@ -17,10 +17,9 @@ from support.results_folder import experiment, results_folder
 from ragassay.calls.caller import Caller
 from ragassay.errors import InputError, RagassayError
 from ragassay.experiment.stage import count_queries
-from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.experiment.workspace import StageOutcome, Workspace, id_of_rejected
 from ragassay.files import read_records, write_records
 from ragassay.models.requests import Batch, Reply
-from ragassay.queries import id_of_rejected
 from ragassay.records import LedgerRow, Query, Rejected, Section
 from ragassay.synth.make_questions import make_questions
 from ragassay.synth.questions.from_passages import WrittenQuestion, WrittenQuestions, reply_schema

@@ -36,8 +36,18 @@ from ragassay.evaluate.report.page import read_results
 from ragassay.evidence import place_of
 from ragassay.experiment.workspace import Workspace, read_not_asked
 from ragassay.files import Qrels, digest_json, read_qrels, read_records, read_rows
-from ragassay.queries import perturbed_from
-from ragassay.records import Answer, Assessment, Game, Judgment, Passage, Query, RankedList, Record, own_failures
+from ragassay.records import (
+    Answer,
+    Assessment,
+    Game,
+    Judgment,
+    Passage,
+    Query,
+    RankedList,
+    Record,
+    own_failures,
+    perturbed_from,
+)
 
 from ..kept import Kept
 from .read import Index

@@ -17,9 +17,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ragassay.evaluate.human_labels.sheet import corpus_held
-from ragassay.experiment.workspace import Workspace
+from ragassay.experiment.workspace import Action, Edit, Workspace, add_edit, id_of_rejected, read_edits
 from ragassay.files import read_objects
-from ragassay.queries import Action, Edit, add_edit, id_of_rejected, original_of, read_edits
+from ragassay.records import original_of
 from ragassay.text import one_line
 
 from ..asked import bench_of, form_of, is_part, now, person_of, render

@@ -25,8 +25,7 @@ from ragassay.files import json_line, write_json, write_text
 from ragassay.layouts.answers import calls_of
 from ragassay.layouts.cells import BY, OUR_ID, Context
 from ragassay.layouts.tables import AgentEvaluation as Rows
-from ragassay.queries import FROM, link_of
-from ragassay.records import Answer, Passage, Query, Turn, Usage
+from ragassay.records import PERTURBED_FROM, Answer, Passage, Query, Turn, Usage, link_of
 from ragassay.text import csv_cell, plain
 
 from .collection import Collection
@@ -243,8 +242,8 @@ def _unanswered(collection: Collection) -> list[Query]:
 
 def _ragas(query: Query, answer: Answer | None, collection: Collection) -> Row:
     link = link_of(query)  # by the text, since samples have no ids
-    original = collection.queries.get(link.get(FROM, ""))
-    made: Row = {"user_input": query.text, **link, **({FROM: original.text} if original else {})}
+    original = collection.queries.get(link.get(PERTURBED_FROM, ""))
+    made: Row = {"user_input": query.text, **link, **({PERTURBED_FROM: original.text} if original else {})}
     if answer is not None:
         known = _known(answer.passages, collection)
         made |= {"response": answer.answer, "retrieved_contexts": [one.text for one in known]}

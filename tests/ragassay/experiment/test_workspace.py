@@ -1,4 +1,4 @@
-"""What a stage runs again for: settings that shape what it makes, and passages it reads; how much is handed over."""
+"""What a stage runs again for, settings and passages; how much is handed over; what people decided."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragassay.errors import InputError
 from ragassay.experiment.settings import EvaluateSettings
 from ragassay.experiment.tables import IngestSettings, ModelSettings
-from ragassay.experiment.workspace import digest_passages, handed_over
+from ragassay.experiment.workspace import Edit, add_edit, digest_passages, handed_over, read_edits
 
 
 @pytest.mark.parametrize(
@@ -65,3 +66,17 @@ def test_as_many_as_fit_is_the_longest_beginning(lengths: list[int], tokens: int
     assert sum(lengths[:n]) <= tokens
     assert n == len(lengths) or sum(lengths[: n + 1]) > tokens
     assert handed_over(ranking, k, None, len) == min(k, len(lengths))
+
+
+def test_the_last_decision_about_a_question_counts(tmp_path: Path):
+    path = tmp_path / "edits.jsonl"
+    assert read_edits(path) == {}
+    decisions = [Edit(id="q1", action="reject"), Edit(id="q2", action="accept")]
+    decisions += [Edit(id="q1", action="edit", text="Which?")]
+    for one in decisions:
+        add_edit(path, one)
+    assert read_edits(path) == {"q1": decisions[2], "q2": decisions[1]}
+    add_edit(path, Edit(id="q2", action="edit", text=" "))
+    with pytest.raises(InputError, match="has no text") as raised:
+        read_edits(path)
+    assert raised.value.line == 4

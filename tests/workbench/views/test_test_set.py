@@ -12,9 +12,8 @@ from support.made_up_results.workspace import make_workspace
 from support.perturbed_folder import ask_again
 from support.workbench import browsing
 
-from ragassay.experiment.workspace import Workspace
+from ragassay.experiment.workspace import Workspace, id_of_rejected, read_edits
 from ragassay.files import read_records, write_records
-from ragassay.queries import id_of_rejected, read_edits
 from ragassay.records import Query, Rejected
 
 
