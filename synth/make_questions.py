@@ -8,14 +8,13 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
 
-from ragassay import queries as question_edits
 from ragassay.calls.caller import Caller
 from ragassay.errors import MissingExtra, NothingCame
 from ragassay.evidence import in_several_places, read_evidence
 from ragassay.experiment.reading import check_by_look
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.tables import UNDERSPECIFIED, QuestionsSettings
-from ragassay.experiment.workspace import Edit, Part, StageOutcome, Workspace, id_of_rejected
+from ragassay.experiment.workspace import Edit, Part, StageOutcome, Workspace, id_of_rejected, read_edits
 from ragassay.files import read_records, write_json, write_records
 from ragassay.layouts.questions import question_files
 from ragassay.prompts import Prompt
@@ -124,11 +123,6 @@ def _rejected(query: Query, reason: str, more: Mapping[str, str] | None = None) 
     return Rejected(text=str(query.text), metadata=metadata, reason=reason, history=query.history)
 
 
-def read_edits(path: Path) -> Edits:
-    """The decisions; none without a file. Raises InputError with the line."""
-    return Edits(question_edits.read_edits(path))
-
-
 def make_questions(
     workspace: Workspace,
     caller: Caller,
@@ -149,7 +143,7 @@ def make_questions(
     what the user can mend, and NothingCame, after the files are written, where there is not a single query.
     """
     check_by_look(workspace)
-    source, edits = workspace.experiment.questions.source, read_edits(workspace.question_edits)
+    source, edits = workspace.experiment.questions.source, Edits(read_edits(workspace.question_edits))
     own, said = _own(workspace) if source != "synthetic" else ([], [])
     experts: Sequence[ExpertQuestion] = ()
     parts, sections = list[Part](), list[Section]()
