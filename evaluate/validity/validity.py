@@ -9,15 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
-from pydantic import ValidationError
 
 from ragassay.errors import InputError
 from ragassay.evidence import Documents, Evidence, Graded, Span, place_of, read_graded
 from ragassay.experiment.workspace import VariantRun, Workspace
 from ragassay.files import (
     digest_file,
-    first_problem,
-    read_json,
+    read_model,
     read_qrels,
     read_records,
     read_run,
@@ -110,11 +108,7 @@ def read_material(workspace: Workspace) -> Material:
     sections = read_records(workspace.sections, Section) if workspace.sections.exists() else []
     check = None
     if workspace.questions_check.exists():
-        try:
-            check = QuestionsCheck.model_validate(read_json(workspace.questions_check))
-        except ValidationError as error:
-            remedy = "run `ragassay questions` again"
-            raise InputError(first_problem(error), file=workspace.questions_check, remedy=remedy) from None
+        check = read_model(workspace.questions_check, QuestionsCheck, "run `ragassay questions` again")
     return Material(
         _questions(queries, evidence, documents),
         evidence,
