@@ -148,28 +148,25 @@ def strip_furniture(numbers: Sequence[int], pages: Sequence[str]) -> Stripped:
             for page in lines.values():
                 while page and not page[at].strip():
                     page.pop(at)
-            distances |= _distances(lines, at)
-            if not _peel(lines, at):
+            repeated, agreed = _repeated(lines, at), _distances(lines, at)
+            distances |= agreed
+            gone = [
+                page
+                for number, page in lines.items()
+                if page
+                and (_key(page[at]) in repeated or any(number - n in agreed for n, _ in _printed_numbers(page[at])))
+            ]
+            if not gone:
                 break
+            for page in gone:
+                page.pop(at)
     stripped = ["\n".join(page).strip("\n") for page in lines.values()]
     emptied = sum(bool(before.strip()) and not after.strip() for before, after in zip(pages, stripped, strict=True))
     return Stripped(list(pages) if emptied * 2 > len(pages) else stripped, frozenset(distances))
 
 
-def _peel(pages: Mapping[int, Lines], at: int) -> bool:
-    """Take the outermost line (`at` 0: first, -1: last) off the pages where it is furniture; whether any went."""
-    repeated, distances = _repeated(pages, at), _distances(pages, at)
-    gone = [
-        number
-        for number, page in pages.items()
-        if page and (_key(page[at]) in repeated or any(number - n in distances for n, _ in _printed_numbers(page[at])))
-    ]
-    for number in gone:
-        pages[number].pop(at)
-    return bool(gone)
-
-
 def _repeated(pages: Mapping[int, Lines], at: int) -> set[str]:
+    """The outermost lines (`at` 0: first, -1: last) that stand on most pages, or on most of one stretch."""
     places: dict[str, list[int]] = {}
     for number, page in pages.items():
         if page and (key := _key(page[at])):

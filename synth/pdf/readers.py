@@ -15,7 +15,7 @@ from contextlib import closing
 from functools import cache
 from io import BytesIO
 from itertools import islice, pairwise
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 PROBED = 60
 """Characters that are looked at to tell how a page is set."""
@@ -133,17 +133,27 @@ class ReadPage(NamedTuple):
     downwards: bool = False
 
 
-class OpenPdf(Protocol):
-    """An opened document."""
+class OpenPdf:
+    """An opened document of `n_pages`."""
 
-    def page_count(self) -> int:
-        """The number of pages."""
+    n_pages: int
 
     def page(self, page: int) -> ReadPage:
         """A page (1-based). Raises UnreadablePdf."""
+        try:
+            return self._page(page)
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise UnreadablePdf(_reason(error)) from error
 
     def outline(self) -> list[OutlineEntry]:
         """The bookmarks in reading order; empty where there are none or they cannot be read."""
+        raise NotImplementedError
+
+    def _page(self, page: int) -> ReadPage:
+        """Whatever it raises but MemoryError is a page that cannot be read."""
+        raise NotImplementedError
 
 
 def open_pdf(path: str, reader: ReaderName) -> OpenPdf:
@@ -161,7 +171,7 @@ _DYNAMIC_FORM = (
 )
 
 
-class _Pypdf:
+class _Pypdf(OpenPdf):
     def __init__(self, path: str) -> None:
         logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it warns of every oddity that it repairs
         import pypdf
@@ -170,7 +180,7 @@ class _Pypdf:
         _read_each_font_once()
         try:
             self._pdf = pypdf.PdfReader(path)
-            self._pages = len(self._pdf.pages)
+            self.n_pages = len(self._pdf.pages)
         except (FileNotDecryptedError, WrongPasswordError):
             raise UnreadablePdf(_LOCKED) from None
         except MemoryError:
@@ -181,16 +191,8 @@ class _Pypdf:
         if root.get("/NeedsRendering") and "/XFA" in root.get("/AcroForm", {}).get_object():
             raise UnreadablePdf(_DYNAMIC_FORM)
 
-    def page_count(self) -> int:
-        return self._pages
-
-    def page(self, page: int) -> ReadPage:
-        try:
-            return ReadPage(self._pdf.pages[page - 1].extract_text())
-        except MemoryError:
-            raise
-        except Exception as error:
-            raise UnreadablePdf(_reason(error)) from error
+    def _page(self, page: int) -> ReadPage:
+        return ReadPage(self._pdf.pages[page - 1].extract_text())
 
     def outline(self) -> list[OutlineEntry]:
         from pypdf.errors import PyPdfError
@@ -234,36 +236,26 @@ def _read_each_font_once() -> None:
     Font.from_font_resource = read_once  # type: ignore[assignment, method-assign]
 
 
-class _Pdfium:
+class _Pdfium(OpenPdf):
     def __init__(self, path: str) -> None:
         import pypdfium2
 
         try:
             self._pdf = pypdfium2.PdfDocument(path)
-        except pypdfium2.PdfiumError as error:
-            if "password" in str(error).lower():
-                raise UnreadablePdf(_LOCKED) from None
-            raise UnreadablePdf(_broken(error)) from error
-        except OSError as error:
-            raise UnreadablePdf(_broken(error)) from error
+        except (pypdfium2.PdfiumError, OSError) as error:
+            locked = isinstance(error, pypdfium2.PdfiumError) and "password" in str(error).lower()
+            raise UnreadablePdf(_LOCKED if locked else _broken(error)) from None
         if self._pdf.get_formtype() == pypdfium2.raw.FORMTYPE_XFA_FULL:
             raise UnreadablePdf(_DYNAMIC_FORM)
+        self.n_pages = len(self._pdf)
 
-    def page_count(self) -> int:
-        return len(self._pdf)
-
-    def page(self, page: int) -> ReadPage:
-        try:
-            with closing(self._pdf[page - 1]) as opened, closing(opened.get_textpage()) as textpage:
-                text = str(textpage.get_text_bounded())
-                if not text and not any(opened.get_objects(max_depth=1)):
-                    _check_blank(self._pdf, page)
-                columns = vertical_text(textpage, text)
-                return ReadPage(text) if columns is None else ReadPage(columns, downwards=True)
-        except MemoryError:
-            raise
-        except Exception as error:
-            raise UnreadablePdf(_reason(error)) from error
+    def _page(self, page: int) -> ReadPage:
+        with closing(self._pdf[page - 1]) as opened, closing(opened.get_textpage()) as textpage:
+            text = str(textpage.get_text_bounded())
+            if not text and not any(opened.get_objects(max_depth=1)):
+                _check_blank(self._pdf, page)
+            columns = vertical_text(textpage, text)
+            return ReadPage(text) if columns is None else ReadPage(columns, downwards=True)
 
     def outline(self) -> list[OutlineEntry]:
         import pypdfium2

@@ -50,7 +50,7 @@ class _Documents:
             if "first" in request:
                 pages = range(request["first"], request["last"] + 1)
                 return {"texts": [self._once_more(request, partial(_page_of, page=page)) for page in pages]}
-            return self._once_more(request, lambda pdf: {"pages": pdf.page_count(), "outline": pdf.outline()})
+            return self._once_more(request, lambda pdf: {"pages": pdf.n_pages, "outline": pdf.outline()})
 
     def _once_more(self, request: Mapping[str, Any], ask: Callable[[OpenPdf], dict[str, Any]]) -> dict[str, Any]:
         """What is asked of the document, or its error; where memory is short, by a reader that remembers no page."""
