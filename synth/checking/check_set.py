@@ -150,8 +150,8 @@ def check_set(
         alone = "the set has one question, of which nothing can be said as a set"
         notes.append(f"{alone}: neither near-duplicates nor realism")
     if cross:
-        most = f"half of the questions or more are in {cross.title()} letters"
-        notes.append(f"{most}, which the corpus lacks: no fault of each")
+        half = f"half of the questions or more are in {cross.title()} letters"
+        notes.append(f"{half}, which the corpus lacks: no fault of each")
     if embed is None and len(items) > 1:
         notes.append("near-duplicates were found by their words alone, not by meaning (--embedding)")
     return Checked(

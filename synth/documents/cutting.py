@@ -42,7 +42,11 @@ def passages_of(
     for start, end in spans:
         metadata: dict[str, Any] = where(text, start, end)
         metadata |= {"chunking": chunking} if chunking else {}
-        metadata |= {"section": f"{SECTIONS}.{_holding(sections, start, end).id}"} if sections else {}
+        if sections:  # that which holds most of the characters, of equals the first; they ascend without overlap
+            first = max(bisect_right(sections, start, key=lambda section: section.start) - 1, 0)
+            last = max(bisect_left(sections, end, key=lambda section: section.start), first + 1)
+            shared = [min(end, one.end) - max(start, one.start) for one in sections[first:last]]
+            metadata["section"] = f"{SECTIONS}.{sections[first + shared.index(max(shared))].id}"
         new = covered if start < covered < end else start
         new += len(text.text[new:end]) - len(text.text[new:end].lstrip())
         name = f"{f'{chunking}.' if chunking else ''}{document_id}-p{len(passages) + 1:05d}"
@@ -55,13 +59,6 @@ def where(text: DocumentText, start: int, end: int) -> dict[str, Any]:
     """The place of a piece of the text, as a passage's metadata has it."""
     pages = {"first_page": text.page_at(start), "last_page": text.page_at(end - 1)}
     return {"doc": text.doc, **pages, "start": start, "end": end}
-
-
-def _holding(sections: Sequence[Section], start: int, end: int) -> Section:
-    """The section that holds most of the characters, of equals the first; sections ascend without overlap."""
-    first = max(bisect_right(sections, start, key=lambda section: section.start) - 1, 0)
-    last = max(bisect_left(sections, end, key=lambda section: section.start), first + 1)
-    return max(sections[first:last], key=lambda section: min(end, section.end) - max(start, section.start))
 
 
 def _title(text: DocumentText, offset: int) -> str:

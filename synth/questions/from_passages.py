@@ -207,18 +207,12 @@ def _spans(
     whole = 0
     for number, (piece, passage) in enumerate(zip(pieces, passages, strict=True), 1):
         quotes = [quote for item in told.passages if item.number == number for quote in item.quotes]
-        places = [at for quote in quotes if (at := _place(quote, piece, passage))]
+        start, there = piece.get("start", 0), [at for quote in quotes if (at := find_quote(quote, passage.text))]
+        is_placed = piece.get("end", 0) - start == len(passage.text)  # else it is not known where the passage stands
+        places = [(start + first, start + stop) for first, stop in there] if is_placed else []
         lost += len(quotes) - len(places)
         whole += not places
         spans: list[Mapping[str, Any]] = [{**piece, "start": start, "end": end} for start, end in places]
         for span in spans or [piece]:
             found.setdefault(tuple(span.get(key) for key in ("doc", "start", "end", "passage")), span)
     return list(found.values()), lost, whole
-
-
-def _place(quote: str, piece: Mapping[str, Any], passage: Passage) -> tuple[int, int] | None:
-    """Where a quote stands in the document; None where it is not in the passage, or where that is is not known."""
-    at = find_quote(quote, passage.text)
-    if at is None or piece.get("end", 0) - piece.get("start", 0) != len(passage.text):
-        return None
-    return piece["start"] + at[0], piece["start"] + at[1]

@@ -71,7 +71,11 @@ def shape_of(text: str, language: str) -> Shape:
 
 def tokens_of(text: str) -> list[str]:
     """The words of a text in their order; scripts without spaces are cut into pairs of characters."""
-    return [token for word in _WORD.findall(unicodedata.normalize("NFKC", text)) for token in _pieces(word)]
+    found: list[str] = []
+    for word in _WORD.findall(unicodedata.normalize("NFKC", text)):
+        pairs = [word[at : at + 2] for at in range(len(word) - 1)] if re.match(rf"[{_WIDE}]", word) else []
+        found += pairs or [word.strip("'’_") or word]
+    return found
 
 
 def words_of(text: str) -> list[str]:
@@ -92,12 +96,6 @@ def similarity(one: Shape, other: Shape) -> Fraction:
         return Fraction(0)
     union = len(one.content | other.content)
     return Fraction(len(one.content & other.content), union) if union else Fraction(0)
-
-
-def _pieces(word: str) -> list[str]:
-    if re.match(rf"[{_WIDE}]", word) and len(word) > 2:
-        return [word[start : start + 2] for start in range(len(word) - 1)]
-    return [word.strip("'’_") or word]
 
 
 @functools.cache
