@@ -5,24 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from ragassay.calls.caller import Caller
+from ragassay.calls.register import known_sum
 from ragassay.errors import InputError
 from ragassay.experiment.settings import Experiment
+from ragassay.experiment.stage import (
+    DISTINCT_ANSWERS,
+    QUESTION_TOKENS,
+    Load,
+    count_queries,
+    foreseen_load,
+    mean_passage_tokens,
+)
 from ragassay.experiment.variants import TableAgent
 from ragassay.experiment.workspace import StageOutcome, Workspace, read_not_asked
-from ragassay.files import read_records, read_run, write_records, write_run
+from ragassay.files import read_records, read_run, read_text, write_records, write_run
 from ragassay.models.requests import Batch, Reply, Request
 from ragassay.progress import Progress
-from ragassay.prompts import Prompt
-from ragassay.records import Answer, AnswerRun, Passage, Query
+from ragassay.prompts import Prompt, count_tokens
+from ragassay.records import OWN_SYSTEM, Answer, AnswerRun, Passage, Query, StageUsage
 from ragassay.text import plain
 
-from .agents import ANSWER_PROMPT, LONG_CONTEXT_PROMPT
-from .agents.file_agent import read_answers
-from .agents.own_agents import metered_usage, own_rankings
+from .agents.own_agents import read_answers
 from .agents.python_agent import ask_python_agent, load_python_agent
 from .agents.rag import (
     Found,
@@ -30,16 +38,37 @@ from .agents.rag import (
     answer_record,
     answer_request,
     check_long_context,
+    count_document_tokens,
     failed_record,
     found_by_fusion,
-    found_nothing,
     long_context_request,
     read_documents,
     seconds,
 )
-from .dependencies import answers_label
+from .dependencies import ANSWER_PROMPT, LONG_CONTEXT_PROMPT, answers_label
 from .rank_queries import AgentSearch, fuses, read_queries
 from .search import read_search_times
+
+
+def answers_foreseen(workspace: Workspace) -> list[Load]:
+    """Of each model that answers; what agents retrieve, and where one is handed all documents, these.
+
+    A passage is taken to be as long as [ingest]'s.
+    """
+    experiment, passage = workspace.experiment, mean_passage_tokens(workspace)
+    settings, k = experiment.answer, experiment.retrieval.k
+    template = count_tokens(read_text(ANSWER_PROMPT)) + QUESTION_TOKENS
+    share, loads = count_queries(workspace) * DISTINCT_ANSWERS * settings.repeats, list[Load]()
+    if built_in := experiment.built_in_agents():
+        loads.append(foreseen_load("answers", settings.model, share * len(built_in), template + k * passage))
+    for agent in experiment.table_agents():
+        if agent.variant is None:
+            tokens: float = count_document_tokens(read_documents(workspace))
+        else:
+            tokens = agent.variant.settings.tokens or (agent.variant.settings.k or k) * passage
+        label = answers_label(agent.model, experiment)
+        loads.append(foreseen_load(label, agent.model, share, template + tokens))
+    return loads
 
 
 class Owed(NamedTuple):
@@ -54,27 +83,33 @@ def owed_answers(workspace: Workspace, queries: Sequence[Query], passages: Mappi
     """One for each query and agent that we answer for, the built-in ones first; none of what an agent is not asked by
     plan. Raises InputError."""
     not_asked = read_not_asked(workspace.not_asked)
-    for one in _each_owed(workspace, queries, passages):
+    of_tables = (
+        _of_long_context(workspace, agent, queries)
+        if agent.variant is None
+        else _of_table(workspace, agent, queries, passages)
+        for agent in workspace.experiment.table_agents()
+    )
+    for one in chain(_of_built_in(workspace, queries, passages), *of_tables):
         if (one.found.query_id, one.found.agent) not in not_asked:
             yield one
 
 
-def _each_owed(workspace: Workspace, queries: Sequence[Query], passages: Mapping[str, Passage]) -> Iterator[Owed]:
-    yield from _of_built_in(workspace, queries, passages)
-    for agent in workspace.experiment.table_agents():
-        if agent.variant is None:
-            yield from _of_long_context(workspace, agent, queries)
-        else:
-            yield from _of_table(workspace, agent, queries, passages)
-
-
 def _of_built_in(workspace: Workspace, queries: Sequence[Query], passages: Mapping[str, Passage]) -> Iterator[Owed]:
-    settings = workspace.experiment.answer
+    settings, search_s = workspace.experiment.answer, _search_s(workspace)
     prompt = Prompt.load(workspace.prompt_file(settings.prompt, ANSWER_PROMPT))
-    texts = {query.id: query.text for query in queries}
-    for found in _found(workspace, queries, passages):
-        request = answer_request(prompt, texts[found.query_id], found.passages) if found.error is None else None
-        yield Owed(found, request, settings.model)
+    rewrites: dict[str, Rewrite] = {}
+    if fuses(workspace):
+        rewrites = {rewrite.query_id: rewrite for rewrite in read_records(workspace.rewrites, Rewrite)}
+        if missing := next((query for query in queries if query.id not in rewrites), None):
+            raise _of_another_run(missing, workspace.rewrites)
+    for agent, _, kind in workspace.experiment.built_in_agents():
+        ranked = _ranked_passages(workspace, agent, passages, workspace.experiment.retrieval.k)
+        for query in queries:
+            found = Found(query.id, agent, ranked.get(query.id, ()), latency_s=search_s.get(agent))
+            if kind == "rag-fusion":
+                found = found_by_fusion(agent, rewrites[query.id], found.passages, found.latency_s)
+            request = answer_request(prompt, query.text, found.passages) if found.error is None else None
+            yield Owed(found, request, settings.model)
 
 
 def _of_table(
@@ -88,7 +123,7 @@ def _of_table(
     for query in queries:
         if query.id not in searches:
             raise _of_another_run(query, workspace.searches(agent.name))
-        row, read = searches[query.id], tuple(ranked.get(query.id, ()))
+        row, read = searches[query.id], ranked.get(query.id, ())
         # latency is that of rewriting and searching, None where either was to be measured and is not
         rewrite_s = row.latency_s if row.usage is not None else 0.0
         latency_s = rewrite_s if row.error is not None else seconds(rewrite_s, search_s)
@@ -106,33 +141,8 @@ def _of_long_context(workspace: Workspace, agent: TableAgent, queries: Sequence[
         yield Owed(Found(query.id, agent.name, latency_s=0.0), request, agent.model)
 
 
-def _found(workspace: Workspace, queries: Sequence[Query], passages: Mapping[str, Passage]) -> Iterator[Found]:
-    """What every built-in agent found for every query: one for each answer that is owed."""
-    rewrites, search_s = _rewrites(workspace, queries), _search_s(workspace)
-    k = workspace.experiment.retrieval.k
-    for agent, _, kind in workspace.experiment.built_in_agents():
-        ranked = _ranked_passages(workspace, agent, passages, k)
-        for query in queries:
-            if kind == "rag":
-                yield Found(query.id, agent, tuple(ranked.get(query.id, ())), latency_s=search_s.get(agent))
-            elif rewrites[query.id].error is not None:
-                yield found_nothing(agent, rewrites[query.id])
-            else:
-                yield found_by_fusion(agent, rewrites[query.id], ranked.get(query.id, ()), search_s.get(agent))
-
-
 def _search_s(workspace: Workspace) -> dict[str, float]:
     return {agent: row.latency_s for agent, row in read_search_times(workspace.search_times).items()}
-
-
-def _rewrites(workspace: Workspace, queries: Sequence[Query]) -> dict[str, Rewrite]:
-    if not fuses(workspace):
-        return {}
-    rewrites = {rewrite.query_id: rewrite for rewrite in read_records(workspace.rewrites, Rewrite)}
-    for query in queries:
-        if query.id not in rewrites:
-            raise _of_another_run(query, workspace.rewrites)
-    return rewrites
 
 
 def _ranked_passages(
@@ -166,38 +176,54 @@ def answer_queries(workspace: Workspace, caller: Caller, progress: Progress | No
     """
     queries, not_asked = read_queries(workspace), read_not_asked(workspace.not_asked)
     passages = {passage.id: passage for passage in read_records(workspace.passages, Passage)}
+    answers, notices, python_agents = dict[str, list[Answer]](), list[str](), []
+    own_agents, experiment = workspace.experiment.own_agents(), workspace.experiment
     with ExitStack() as closing:
-        answers, notices = _file_agents(workspace, queries, passages)
-        python_agents = []
-        for agent in workspace.experiment.own_agents():
+        for agent in own_agents:
+            if agent.kind == "file":
+                rows, said = read_answers(agent, workspace, queries, passages)
+                answers[agent.name] = [row for row in rows if (row.query_id, agent.name) not in not_asked]
+                notices += said
+        for agent in own_agents:
             if agent.kind == "python":
                 python_agents.append(load_python_agent(agent, workspace))
                 closing.callback(python_agents[-1].close)
         check_long_context(workspace)
         owed = list(owed_answers(workspace, queries, passages))
-        replies = _ask(owed, workspace.experiment, caller)
-        runs = [_run(owed, replies, run) for run in range(workspace.experiment.answer.repeats)]
+        replies = _ask(owed, experiment, caller)
+        runs = [_run(owed, replies, run) for run in range(experiment.answer.repeats)]
         answers |= runs[0]
         for own in python_agents:
             asked = [query for query in queries if (query.id, own.name) not in not_asked]
             answers[own.name] = ask_python_agent(own, asked, passages.keys(), progress)
             own.close()
-    _write(workspace, answers)
-    _write_runs(workspace, runs[1:])
-    metered = tuple(usage for own in python_agents if (usage := metered_usage(own.name, answers[own.name])))
-    return replace(_outcome(workspace, answers, notices), usage=metered)
+    _write(workspace, answers, runs[1:])
+    metered = tuple(usage for own in python_agents if (usage := _metered_usage(own.name, answers[own.name])))
+    failures, n_failed = [], 0
+    for name in experiment.agent_names():
+        if failed := [answer for answer in answers[name] if answer.error is not None]:
+            error = plain(f"{failed[0].query_id}: {failed[0].error}")
+            failures.append(f"{name}: {len(failed)} of {len(answers[name])} answers failed; the first, {error}")
+            n_failed += len(failed)
+    n_records = sum(map(len, answers.values()))
+    return StageOutcome((*failures, *notices), n_records=n_records, n_failed=n_failed, usage=metered)
 
 
-def _file_agents(
-    workspace: Workspace, queries: Sequence[Query], passages: Mapping[str, Passage]
-) -> tuple[dict[str, list[Answer]], list[str]]:
-    answers, notices, not_asked = {}, list[str](), read_not_asked(workspace.not_asked)
-    for agent in workspace.experiment.own_agents():
-        if agent.kind == "file":
-            rows, said = read_answers(agent, workspace, queries, passages)
-            answers[agent.name] = [row for row in rows if (row.query_id, agent.name) not in not_asked]
-            notices += said
-    return answers, notices
+def _metered_usage(agent: str, answers: Sequence[Answer]) -> StageUsage | None:
+    """What a system says that its answers took, failed ones included; None where it says nothing."""
+    used = [answer.usage for answer in answers]
+    if not any(value is not None for usage in used for value in usage.model_dump().values()):
+        return None
+    return StageUsage(
+        stage="answer",
+        model=f"{OWN_SYSTEM}{agent}",
+        calls=len(answers),
+        n_failed=sum(answer.error is not None for answer in answers),
+        n_unmeasured=sum(usage.cost_usd is None for usage in used),
+        input_tokens=known_sum(usage.input_tokens for usage in used),
+        output_tokens=known_sum(usage.output_tokens for usage in used),
+        cost_usd=known_sum(usage.cost_usd for usage in used),
+    )
 
 
 def _run(owed: Sequence[Owed], replies: Mapping[tuple[str, Request], Reply], run: int) -> dict[str, list[Answer]]:
@@ -205,7 +231,7 @@ def _run(owed: Sequence[Owed], replies: Mapping[tuple[str, Request], Reply], run
     answers: dict[str, list[Answer]] = {}
     for found, request, model in owed:
         if request is None:
-            record = failed_record(found, str(found.error))
+            record = failed_record(found)
         else:
             record = answer_record(found, replies[model, replace(request, sample=run)])
         answers.setdefault(found.agent, []).append(record)
@@ -220,10 +246,8 @@ def _ask(owed: Sequence[Owed], experiment: Experiment, caller: Caller) -> dict[t
             distinct.setdefault(one.model, {})[one.request] = None
     batches = []
     for model, requests in distinct.items():
-        repeated = tuple(
-            replace(request, sample=run) for run in range(experiment.answer.repeats) for request in requests
-        )
-        batches.append(Batch(answers_label(model, experiment), model, repeated))
+        repeated = (replace(request, sample=run) for run in range(experiment.answer.repeats) for request in requests)
+        batches.append(Batch(answers_label(model, experiment), model, tuple(repeated)))
     found = caller.ask(batches) if batches else []
     return {
         (batch.model, request): reply
@@ -232,11 +256,18 @@ def _ask(owed: Sequence[Owed], experiment: Experiment, caller: Caller) -> dict[t
     }
 
 
-def _write(workspace: Workspace, answers: Mapping[str, list[Answer]]) -> None:
+def _write(
+    workspace: Workspace, answers: Mapping[str, list[Answer]], again: Sequence[Mapping[str, list[Answer]]]
+) -> None:
+    """`again`: the runs after the first, run by run; no file where nothing is asked again."""
     for name in workspace.experiment.agent_names():
         write_records(workspace.answers(name), answers[name])
     for agent in workspace.experiment.own_agents():
-        if rankings := own_rankings(answers[agent.name]):
+        if rankings := {
+            answer.query_id: [(passage, 1 / rank) for rank, passage in enumerate(dict.fromkeys(answer.passages), 1)]
+            for answer in answers[agent.name]
+            if answer.passages
+        }:
             write_run(workspace.rankings(agent.name), rankings, agent.name)
         else:
             workspace.rankings(agent.name).unlink(missing_ok=True)
@@ -245,35 +276,15 @@ def _write(workspace: Workspace, answers: Mapping[str, list[Answer]]) -> None:
             workspace.rankings(table.name).unlink(missing_ok=True)
     if not workspace.experiment.run.until:  # at the next look its answers so far are owed again (`forget_answers`)
         forget_answers(workspace)
+    for name in workspace.experiment.answered_agents():
+        if again:
+            runs = ((run, answer) for run, each in enumerate(again, 2) for answer in each.get(name, []))
+            write_records(workspace.answer_runs(name), [AnswerRun(**one.model_dump(), run=run) for run, one in runs])
+        else:
+            workspace.answer_runs(name).unlink(missing_ok=True)
 
 
 def forget_answers(workspace: Workspace) -> None:
     """Let go of the answers that the user's own systems gave, so that another run asks them anew."""
     for agent in workspace.experiment.own_agents():
         workspace.answers(f"{agent.name}.partial").unlink(missing_ok=True)
-
-
-def _write_runs(workspace: Workspace, runs: Sequence[Mapping[str, list[Answer]]]) -> None:
-    """Run by run; no file where nothing is asked again."""
-    for name in workspace.experiment.answered_agents():
-        rows = [
-            AnswerRun(**answer.model_dump(), run=run)
-            for run, answers in enumerate(runs, 2)
-            for answer in answers.get(name, [])
-        ]
-        if runs:
-            write_records(workspace.answer_runs(name), rows)
-        else:
-            workspace.answer_runs(name).unlink(missing_ok=True)
-
-
-def _outcome(workspace: Workspace, answers: Mapping[str, list[Answer]], notices: list[str]) -> StageOutcome:
-    failures = []
-    for name in workspace.experiment.agent_names():
-        failed = [answer for answer in answers[name] if answer.error is not None]
-        if failed:
-            error = plain(f"{failed[0].query_id}: {failed[0].error}")
-            failures.append(f"{name}: {len(failed)} of {len(answers[name])} answers failed; the first, {error}")
-    n_failed = sum(answer.error is not None for rows in answers.values() for answer in rows)
-    n_records = sum(len(rows) for rows in answers.values())
-    return StageOutcome((*failures, *notices), n_records=n_records, n_failed=n_failed)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
+from math import ceil
 
 from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
-from ragassay.experiment.settings import Experiment
+from ragassay.experiment.stage import QUESTION_TOKENS, Load, count_queries, foreseen_load
 from ragassay.experiment.variant_settings import OURS
 from ragassay.experiment.workspace import (
     StageOutcome,
@@ -19,18 +20,28 @@ from ragassay.experiment.workspace import (
     read_not_asked,
     read_passages,
 )
-from ragassay.files import Rankings, digest_json, read_records, read_run, write_records, write_run
-from ragassay.prompts import passage_tokens
+from ragassay.files import Rankings, digest_json, read_records, read_run, read_text, write_records, write_run
+from ragassay.prompts import count_tokens, passage_tokens
 from ragassay.records import Passage, Query, Record, Usage
 from ragassay.text import plain
 
 from .agents.rag import Rewrite, add_usage, seconds
-from .dependencies import built_in_settings, search_key, searched_by, timed_agents
-from .rankers.combined import rrf
-from .rankers.embedding import Embedder
+from .dependencies import (
+    REWRITE_PROMPT,
+    REWRITING_FAILED,
+    built_in_settings,
+    of_rag_fusion,
+    rewritings_for,
+    search_key,
+    searched_by,
+    searching_agents,
+    timed_agents,
+)
+from .rankers.combined import ids_of, rrf
+from .rankers.embedding import BATCH_TEXTS, Embedder
+from .rankers.embedding import LABEL as EMBEDDED
 from .rankers.ranker import Ranking
 from .retrievers import PassageRetriever, build_retrievers, make_embedder
-from .rewriting import of_rag_fusion, rewritings_for
 from .rewriting.rewritings import Asks, read_rewrites, rewrite_queries
 from .search import SearchTime, measure, read_search_times
 
@@ -48,6 +59,22 @@ class AgentSearch(Record):
     error: str | None = None
 
 
+def rankings_foreseen(workspace: Workspace) -> list[Load]:
+    """RAG-Fusion's rewriting, unless a variant asks for the same, and the passages and queries that a server embeds,
+    rewritten ones too, as though none were kept."""
+    n, experiment, own = count_queries(workspace), workspace.experiment, of_rag_fusion(workspace.experiment)
+    model, loads = experiment.retrieval.embedding, list[Load]()
+    if fuses(workspace) and own not in rewritings_for(experiment):
+        tokens = count_tokens(read_text(REWRITE_PROMPT)) + QUESTION_TOKENS
+        loads.append(foreseen_load("rewrites", own.model, n, tokens))
+    if model in experiment.servers() and any(name != "bm25" for _, name, _ in experiment.built_in_agents()):
+        passages = [count_tokens(passage.title + passage.text) for passage in read_passages(workspace.passages)]
+        queries = n * (1 + experiment.answer.fusion_queries * fuses(workspace))
+        calls = ceil(len(passages) / BATCH_TEXTS) + ceil(queries / BATCH_TEXTS)
+        loads.append(Load(EMBEDDED, model, calls, 0, sum(passages) + queries * QUESTION_TOKENS, 0))
+    return loads
+
+
 def rank_queries(
     workspace: Workspace,
     caller: Asks,
@@ -63,41 +90,24 @@ def rank_queries(
     of the texts embedded.
 
     A query whose rewriting failed stands in no ranking that needs it, nor one in that of an agent that is not asked it
-    by plan. Raises InputError where k is
-    larger than the corpus, there are no queries, or two share an id.
+    by plan. Raises InputError where k is larger than the corpus, there are no queries, or two share an id.
     """
     experiment = workspace.experiment
-    if not experiment.built_in_agents() and not searching_agents(experiment):
+    built_in = [name for name, _, _ in experiment.built_in_agents()]
+    if not built_in and not searching_agents(experiment):
         return StageOutcome()
-    queries = read_queries(workspace)
-    built_in = None
-    if experiment.built_in_agents():
-        passages = read_passages(workspace.passages)
-        embedder = make_embedder(workspace, progress, caller if isinstance(caller, Caller) else None)
-        built_in = _BuiltIn(build_retrievers(workspace, passages, progress, embedder), embedder)
+    queries, retrievers = read_queries(workspace), dict[str, PassageRetriever]()
+    embedder = make_embedder(workspace, progress, caller if isinstance(caller, Caller) else None) if built_in else None
+    if embedder:
+        retrievers = build_retrievers(workspace, read_passages(workspace.passages), progress, embedder)
     fusion = _rewrite(workspace, queries, caller) if fuses(workspace) else []
-    if built_in:
-        _rank_built_in(workspace, built_in, queries, fusion)
+    _rank_built_in(workspace, retrievers, queries, fusion)
     found = _screened(workspace)
     searches = _search_agents(workspace, queries, found)
-    _time(workspace, built_in, queries, fusion, found)
-    failed = sum(row.error is not None for rows in searches.values() for row in rows)
-    ranking = {*searches, *(name for name, _, _ in experiment.built_in_agents())}
+    _time(workspace, retrievers, embedder, queries, fusion, found)
+    ranking = {*searches, *built_in}
     n_out = sum(agent in ranking for _, agent in read_not_asked(workspace.not_asked))
-    outcome = _outcome(workspace, fusion, len(queries) * len(ranking) - n_out)
-    return replace(outcome, notices=(*outcome.notices, *_notices(searches)), n_failed=outcome.n_failed + failed)
-
-
-@dataclass(frozen=True)
-class _BuiltIn:
-    """The retrievers of [retrieval], and what embeds for them."""
-
-    retrievers: Mapping[str, PassageRetriever]
-    embedder: Embedder
-
-
-Found = Mapping[tuple[str, str], Sequence[tuple[str, float]]]
-"""(retriever, query text) to its (passage id, score), best first."""
+    return _outcome(workspace, fusion, searches, len(queries) * len(ranking) - n_out)
 
 
 def read_queries(workspace: Workspace) -> list[Query]:
@@ -118,11 +128,6 @@ def fuses(workspace: Workspace) -> bool:
     return any(kind == "rag-fusion" for _, _, kind in workspace.experiment.built_in_agents())
 
 
-def searching_agents(experiment: Experiment) -> dict[str, str]:
-    """The agents of tables that have a retriever: name to the variant's."""
-    return {agent.name: agent.variant.name for agent in experiment.table_agents() if agent.variant}
-
-
 def _rewrite(workspace: Workspace, queries: Sequence[Query], caller: Asks) -> list[Rewrite]:
     """Of RAG-Fusion; where a variant asks for the same it is there already, and is not counted twice."""
     own = of_rag_fusion(workspace.experiment)
@@ -136,39 +141,26 @@ def _rewrite(workspace: Workspace, queries: Sequence[Query], caller: Asks) -> li
 
 
 def _rank_built_in(
-    workspace: Workspace, built_in: _BuiltIn, queries: Sequence[Query], rewrites: Sequence[Rewrite]
+    workspace: Workspace,
+    retrievers: Mapping[str, PassageRetriever],
+    queries: Sequence[Query],
+    rewrites: Sequence[Rewrite],
 ) -> None:
-    found = _search(built_in.retrievers, queries, rewrites, workspace.experiment.retrieval.k)
-    not_asked = read_not_asked(workspace.not_asked)
-    for agent, retriever, kind in workspace.experiment.built_in_agents():
-        if kind == "rag-fusion":
-            rankings = _fused(workspace, found, retriever, queries, rewrites)
-        else:
-            rankings = {query.id: list(found[retriever, query.text]) for query in queries}
-        write_run(workspace.rankings(agent), {q: r for q, r in rankings.items() if (q, agent) not in not_asked}, agent)
-
-
-def _search(
-    retrievers: Mapping[str, PassageRetriever], queries: Sequence[Query], rewrites: Sequence[Rewrite], k: int
-) -> Found:
-    """Every text that some agent searches, once through each retriever."""
+    """Every text that some agent searches, once through each retriever; and what the agents make of that."""
+    settings, not_asked = workspace.experiment.retrieval, read_not_asked(workspace.not_asked)
     texts = list(dict.fromkeys([query.text for query in queries] + [text for row in rewrites for text in row.queries]))
-    return {
-        (name, text): ranking
-        for name, retriever in retrievers.items()
-        for text, ranking in zip(texts, retriever.search(texts, k), strict=True)
-    }
-
-
-def _fused(
-    workspace: Workspace, found: Found, retriever: str, queries: Sequence[Query], rewrites: Sequence[Rewrite]
-) -> Rankings:
-    settings, rankings = workspace.experiment.retrieval, Rankings()
-    for query, rewrite in zip(queries, rewrites, strict=True):
-        if rewrite.error is None:
-            lists = [[pid for pid, _ in found[retriever, text]] for text in (query.text, *rewrite.queries)]
-            rankings[query.id] = rrf(lists, settings.rrf_k)[: settings.k]
-    return rankings
+    found = {name: dict(zip(texts, one.search(texts, settings.k), strict=True)) for name, one in retrievers.items()}
+    for agent, retriever, kind in workspace.experiment.built_in_agents():
+        by_text = found[retriever]
+        rankings: Rankings = {query.id: by_text[query.text] for query in queries}
+        if kind == "rag-fusion":
+            rankings = {
+                query.id: rrf([ids_of(by_text[text]) for text in (query.text, *row.queries)], settings.rrf_k)
+                for query, row in zip(queries, rewrites, strict=True)
+                if row.error is None
+            }
+        asked = {query: row[: settings.k] for query, row in rankings.items() if (query, agent) not in not_asked}
+        write_run(workspace.rankings(agent), asked, agent)
 
 
 @dataclass(frozen=True)
@@ -195,24 +187,20 @@ def _screened(workspace: Workspace) -> dict[str, VariantFound]:
         return {}
     passages = {passage.id: passage for passage in read_records(workspace.passages, Passage)}
     runs = {run.variant: run for run in read_records(workspace.screening_runs, VariantRun)}
+    again = "run `ragassay screen` again"
     if missing := [name for name in names if name not in runs]:
-        problem = f"variant '{plain(missing[0])}' is not in it"
-        raise InputError(problem, file=workspace.screening_runs, remedy="run `ragassay screen` again")
-    return {name: _found(workspace, runs[name], passages) for name in names}
-
-
-def _found(workspace: Workspace, run: VariantRun, passages: Mapping[str, Passage]) -> VariantFound:
-    path = workspace.screening / f"{run.variant}.trec"
-
-    def cut(ranking: Ranking) -> Ranking:
-        ids = [identifier for identifier, _ in ranking]
-        if unknown := [identifier for identifier in ids if identifier not in passages]:
-            problem = f"passage '{plain(unknown[0])}' is not in {workspace.passages.name}"
-            raise InputError(problem, file=path, remedy="run `ragassay screen` again")
-        return ranking[: handed_over(ids, run.k, run.tokens, lambda one: passage_tokens(passages[one]))]
-
-    rankings = {query: cut(ranking) for query, ranking in read_run(path).items()}
-    return VariantFound(rankings, run.errors, run.latency_p50_s, run.n_timed)
+        raise InputError(f"variant '{plain(missing[0])}' is not in it", file=workspace.screening_runs, remedy=again)
+    found = {}
+    for run in (runs[name] for name in names):
+        path, rankings = workspace.screening / f"{run.variant}.trec", dict[str, Ranking]()
+        for query, ranking in read_run(path).items():
+            if unknown := [one for one in ids_of(ranking) if one not in passages]:
+                problem = f"passage '{plain(unknown[0])}' is not in {workspace.passages.name}"
+                raise InputError(problem, file=path, remedy=again)
+            n = handed_over(ids_of(ranking), run.k, run.tokens, lambda one: passage_tokens(passages[one]))
+            rankings[query] = ranking[:n]
+        found[run.variant] = VariantFound(rankings, run.errors, run.latency_p50_s, run.n_timed)
+    return found
 
 
 def _search_agents(
@@ -223,13 +211,10 @@ def _search_agents(
     found: by the variant's name. A query whose rewriting or searching failed is in no ranking of that agent. Raises
     InputError where what was rewritten is not there.
     """
-    agents, experiment = searching_agents(workspace.experiment), workspace.experiment
-    if not agents:
-        return {}
-    rewrites = read_rewrites(workspace, queries, rewritings_for(experiment, list(agents.values())))
-    rows: dict[str, list[AgentSearch]] = {}
+    experiment, rows = workspace.experiment, dict[str, list[AgentSearch]]()
+    rewrites = read_rewrites(workspace, queries, rewritings_for(experiment, searched_by(experiment)))
     not_asked = read_not_asked(workspace.not_asked)
-    for agent, variant in agents.items():
+    for agent, variant in searching_agents(experiment).items():
         used = [rewrites[one] for one in rewritings_for(experiment, [variant])]
         rows[agent] = [_record(query, [row[query.id] for row in used], found[variant]) for query in queries]
         there = [row.query_id for row in rows[agent] if row.error is None]
@@ -244,66 +229,57 @@ def _record(query: Query, rewrites: Sequence[Rewrite], found: VariantFound) -> A
     usage, latency_s = (rewrites[0].usage, rewrites[0].latency_s) if rewrites else (None, None)
     for more in rewrites[1:]:
         usage, latency_s = add_usage(usage or Usage(), more.usage), seconds(latency_s, more.latency_s)
-    failed = next((f"rewriting the query failed: {row.error}" for row in rewrites if row.error is not None), None)
+    failed = next((f"{REWRITING_FAILED}: {row.error}" for row in rewrites if row.error is not None), None)
     error = failed or found.errors.get(query.id)
-    queries = dict.fromkeys(text for row in rewrites for text in row.queries)
-    return AgentSearch(
-        query_id=query.id, queries=() if error else tuple(queries), usage=usage, latency_s=latency_s, error=error
-    )
+    queries = () if error else tuple(dict.fromkeys(text for row in rewrites for text in row.queries))
+    return AgentSearch(query_id=query.id, queries=queries, usage=usage, latency_s=latency_s, error=error)
 
 
 def _time(
     workspace: Workspace,
-    built_in: _BuiltIn | None,
+    retrievers: Mapping[str, PassageRetriever],
+    embedder: Embedder | None,
     queries: Sequence[Query],
     rewrites: Sequence[Rewrite],
     found: Mapping[str, VariantFound],
 ) -> None:
-    """Write how long searching takes each agent, unless its answers come through files or batches and are not timed."""
-    timed, known = timed_agents(workspace.experiment), read_search_times(workspace.search_times)
-    times = list[SearchTime]()
-    if built_in and any(name in timed for name, _, _ in workspace.experiment.built_in_agents()):
-        with built_in.embedder.anew():
-            times += _built_in_times(workspace, built_in, queries, rewrites, known)
-    for agent, variant in searching_agents(workspace.experiment).items():
+    """Write how long searching takes each agent, unless its answers come through files or batches and are not timed.
+
+    It is measured once: what is known of the same passages and settings stays.
+    """
+    experiment, times = workspace.experiment, list[SearchTime]()
+    timed, known = timed_agents(experiment), read_search_times(workspace.search_times)
+    alone = [[query.text] for query in queries]
+    fused = [[query.text, *row.queries] for query, row in zip(queries, rewrites, strict=False) if row.error is None]
+    for agent, name, kind in experiment.built_in_agents():
+        if agent in timed and embedder:
+            key = digest_json([digest_passages(workspace.passages, {OURS}), built_in_settings(experiment)])
+            if agent in known and known[agent].key == key:
+                times.append(known[agent])
+                continue
+            search = partial(retrievers[name].search, k=experiment.retrieval.k)
+            with embedder.anew():
+                times += measure(agent, key, search, fused if kind == "rag-fusion" else alone)
+    for agent, variant in searching_agents(experiment).items():
         if agent in timed:
-            times += _variant_times(agent, found[variant], search_key(workspace, variant), known)
+            key, search_s = search_key(workspace, variant), found[variant].search_s
+            if agent in known and known[agent].key == key:
+                times.append(known[agent])
+            elif search_s is not None:
+                n = found[variant].n_timed
+                times.append(SearchTime(agent=agent, key=key, n=n, latency_s=round(search_s, 6)))
     if timed:
         write_records(workspace.search_times, times)
     else:
         workspace.search_times.unlink(missing_ok=True)
 
 
-def _built_in_times(
+def _outcome(
     workspace: Workspace,
-    built_in: _BuiltIn,
-    queries: Sequence[Query],
     rewrites: Sequence[Rewrite],
-    known: Mapping[str, SearchTime],
-) -> list[SearchTime]:
-    key = digest_json([digest_passages(workspace.passages, {OURS}), built_in_settings(workspace.experiment)])
-    alone = [[query.text] for query in queries]
-    fused = [[query.text, *row.queries] for query, row in zip(queries, rewrites, strict=False) if row.error is None]
-    times = list[SearchTime]()
-    for agent, name, kind in workspace.experiment.built_in_agents():
-        if agent in known and known[agent].key == key:
-            times.append(known[agent])
-            continue
-        search = partial(built_in.retrievers[name].search, k=workspace.experiment.retrieval.k)
-        times += measure(agent, key, search, fused if kind == "rag-fusion" else alone)
-    return times
-
-
-def _variant_times(agent: str, found: VariantFound, key: str, known: Mapping[str, SearchTime]) -> list[SearchTime]:
-    """How long searching took an agent, measured once: what is `known` of the same passages and settings stays."""
-    if agent in known and known[agent].key == key:
-        return [known[agent]]
-    if found.search_s is None:
-        return []
-    return [SearchTime(agent=agent, key=key, n=found.n_timed, latency_s=round(found.search_s, 6))]
-
-
-def _outcome(workspace: Workspace, rewrites: Sequence[Rewrite], n_records: int) -> StageOutcome:
+    searches: Mapping[str, Sequence[AgentSearch]],
+    n_records: int,
+) -> StageOutcome:
     """`n_records` and `n_failed` count rankings: one for each agent and query."""
     wanted, notices = workspace.experiment.answer.fusion_queries, []
     failed = [rewrite for rewrite in rewrites if rewrite.error is not None]
@@ -315,16 +291,10 @@ def _outcome(workspace: Workspace, rewrites: Sequence[Rewrite], n_records: int) 
         )
     if fewer:
         notices.append(f"{len(fewer)} of {len(rewrites)} queries have fewer than {wanted} rewritten ones beside them")
-    n_fusion = sum(kind == "rag-fusion" for _, _, kind in workspace.experiment.built_in_agents())
-    return StageOutcome(tuple(notices), n_records=n_records, n_failed=len(failed) * n_fusion)
-
-
-def _notices(searches: Mapping[str, Sequence[AgentSearch]]) -> list[str]:
-    """A sentence for each agent with queries that failed."""
-    notices = []
+    n_failed = len(failed) * sum(kind == "rag-fusion" for _, _, kind in workspace.experiment.built_in_agents())
     for agent, rows in searches.items():
-        failed = [row for row in rows if row.error is not None]
-        if failed:
-            first = f"{plain(failed[0].query_id)}: {plain(str(failed[0].error))}"
-            notices.append(f"{agent}: {len(failed)} of {len(rows)} queries have no ranking; the first, {first}")
-    return notices
+        if without := [row for row in rows if row.error is not None]:
+            first = f"{plain(without[0].query_id)}: {plain(str(without[0].error))}"
+            notices.append(f"{agent}: {len(without)} of {len(rows)} queries have no ranking; the first, {first}")
+            n_failed += len(without)
+    return StageOutcome(tuple(notices), n_records=n_records, n_failed=n_failed)

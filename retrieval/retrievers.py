@@ -1,8 +1,14 @@
-"""The retrievers of an experiment."""
+"""The retrievers of an experiment, and the pool of a query: what several rankers find first in the whole corpus, which
+is what a judge then grades.
+
+Pooling is TREC's (Spärck Jones and van Rijsbergen 1975, "Report on the need for and provision of an 'ideal' information
+retrieval test collection"): what no ranker of the pool finds stays unjudged.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import NamedTuple
 
 from ragassay.calls.caller import Caller
 from ragassay.cores import Cores
@@ -15,22 +21,11 @@ from ragassay.models.servers import EmbeddingServer, check_reachable, served_ide
 from ragassay.records import Passage
 from ragassay.text import plain
 
-from .agents.python_agent import PassageRetriever
-from .engines import check_server, engine_of, make_rankers, open_rankers
+from .agents.python_agent import PassageRetriever as PassageRetriever
 from .rankers.embedding import Embedder, OwnEncoder, Progress, ServedEmbedder, check_local, model_identity
 from .rankers.embedding_cache import EmbeddingCache, Text, Vectors
-
-__all__ = [
-    "PassageRetriever",
-    "build_retrievers",
-    "check_at_hand",
-    "check_depth",
-    "check_embedding",
-    "embed_queries",
-    "make_embedder",
-    "open_embedder",
-    "passage_embedding",
-]
+from .rankers.ranker import Ranker
+from .search import check_server, engine_of, make_rankers, open_rankers
 
 
 def check_depth(workspace: Workspace, n_passages: int) -> None:
@@ -45,8 +40,7 @@ def check_depth(workspace: Workspace, n_passages: int) -> None:
 def check_at_hand(workspace: Workspace) -> None:
     """Raises InputError where the retrievers need an extra, an embedding model or a server that is not there."""
     settings, agents = workspace.experiment.retrieval, workspace.experiment.built_in_agents()
-    dense = [retriever for _, retriever, _ in agents if retriever != "bm25"]
-    if dense:
+    if dense := [retriever for _, retriever, _ in agents if retriever != "bm25"]:
         check_embedding(settings.embedding, workspace, dense[0])
     if (agents or workspace.experiment.retriever) and settings.engine == "opensearch":
         check_server(workspace)
@@ -70,20 +64,21 @@ def open_embedder(
 
     Raises InputError where the user's code cannot be used, or a server's model is named and nobody asks (no `caller`).
     """
-    run, shipped = workspace.experiment.run, [workspace.shipped_embeddings]
+
+    def cache(identity: str) -> EmbeddingCache:
+        return EmbeddingCache(identity, workspace.embeddings, read=[workspace.shipped_embeddings])
+
     if is_served(embedding):
         if caller is None:
             raise InputError(f"{plain(embedding)} is asked by the stages of an experiment alone")
         server = EmbeddingServer(embedding, workspace.experiment.settings_of(embedding))
-        identity = served_identity(embedding, server.base_url)
-        return ServedEmbedder(server, EmbeddingCache(identity, workspace.embeddings, read=shipped), caller)
+        return ServedEmbedder(server, cache(served_identity(embedding, server.base_url)), caller)
     if is_own(embedding):
         own = OwnEncoder(embedding, workspace.corpus)
-        return Embedder(embedding, EmbeddingCache(own.identity, workspace.embeddings, read=shipped), lambda _: own)
-    backend = workspace.experiment.retrieval.embedding_backend
-    cache = EmbeddingCache(model_identity(embedding, backend), workspace.embeddings, read=shipped)
-    cores = Cores(run.backend, run.scheduler)
-    return Embedder(embedding, cache, progress=progress, cores=cores, backend=backend)
+        return Embedder(embedding, cache(own.identity), lambda _: own)
+    run, backend = workspace.experiment.run, workspace.experiment.retrieval.embedding_backend
+    kept, cores = cache(model_identity(embedding, backend)), Cores(run.backend, run.scheduler)
+    return Embedder(embedding, kept, progress=progress, cores=cores, backend=backend)
 
 
 def check_embedding(embedding: str, workspace: Workspace, what: str) -> None:
@@ -98,9 +93,7 @@ def check_embedding(embedding: str, workspace: Workspace, what: str) -> None:
         check_local(embedding, workspace.experiment.retrieval.embedding_backend, what)
 
 
-def passage_embedding(
-    workspace: Workspace, caller: Caller | None = None
-) -> Callable[[str | None, Sequence[str]], Vectors]:
+def passage_embedding(workspace: Workspace) -> Callable[[str | None, Sequence[str]], Vectors]:
     """What gives a row for each text, as passages are embedded by a model (None: the experiment's); kept as others.
 
     A model is loaded once. What is returned raises as `embed_queries`.
@@ -109,7 +102,7 @@ def passage_embedding(
 
     def embed(model: str | None, texts: Sequence[str]) -> Vectors:
         if model not in embedders:
-            embedders[model] = open_embedder(model or workspace.experiment.retrieval.embedding, workspace, None, caller)
+            embedders[model] = open_embedder(model or workspace.experiment.retrieval.embedding, workspace)
         return embedders[model].vectors([Text("passage", text) for text in texts])
 
     return embed
@@ -134,15 +127,8 @@ def build_retrievers(
     embedder = make_embedder(workspace, progress) if embedder is None else embedder
     rrf_k, names = settings.rrf_k, names or settings.retrievers
     if settings.engine == "opensearch":
-        rankers = open_rankers(
-            names,
-            passages,
-            embedder,
-            engine_of(workspace),
-            language=language,
-            rrf_k=rrf_k,
-            progress=progress,
-        )
+        engine = engine_of(workspace)
+        rankers = open_rankers(names, passages, embedder, engine, language=language, rrf_k=rrf_k, progress=progress)
     else:
         rankers = make_rankers(names, passages, embedder, language=language, bm25=settings.bm25, rrf_k=rrf_k)
     known = {passage.id: passage for passage in passages}
@@ -159,3 +145,71 @@ def embed_queries(workspace: Workspace, texts: Sequence[str], caller: Caller | N
     loads it is not installed.
     """
     return make_embedder(workspace, caller=caller).vectors([Text("query", text) for text in texts])
+
+
+OF_ITS_SECTION = 2
+"""Passages of a question's own sections that join its pool: those that BM25 ranks first among them."""
+SECTION = "section"
+
+
+class Pooled(NamedTuple):
+    """A passage of a pool, and which ranker found it: the first of bm25, knn, hybrid; or `section`."""
+
+    passage: str
+    found_by: str
+
+
+class Pools:
+    """Pools over the passages of one corpus, whose rankers are made once.
+
+    They are BM25 and, where an agent or a variant searches vectors, KNN and the hybrid of both. Raises InputError where
+    the embedding or the server cannot be used, and MissingExtra.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        passages: Sequence[Passage],
+        caller: Caller | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        names = ["bm25", *(("knn", "hybrid") if workspace.experiment.searches_vectors else ())]
+        self.passages, self._workspace = passages, workspace
+        self._embedder = make_embedder(workspace, progress, caller)
+        self._retrievers = build_retrievers(workspace, passages, progress, self._embedder, names)
+
+    def of(self, texts: Sequence[str], own: Sequence[Collection[str]]) -> list[list[Pooled]]:
+        """The pool of each text: the first `questions.pool_depth` of each ranker, and the best `OF_ITS_SECTION` of
+        `own`.
+
+        own: for each text the ids of the passages of the sections that it was made from, none where it was made from
+        none. Raises what the class does.
+        """
+        depth = min(self._workspace.experiment.questions.pool_depth, len(self.passages))
+        found = {name: retriever.search(texts, depth) for name, retriever in self._retrievers.items()}
+        bm25 = self._to_the_end() if any(own) else None
+        pools = []
+        for at, (text, names) in enumerate(zip(texts, own, strict=True)):
+            pool: dict[str, str] = {}
+            for name, rankings in found.items():
+                for passage, _ in rankings[at]:
+                    pool.setdefault(passage, name)
+            for passage in self._nearest(bm25, text, names) if bm25 and names else ():
+                pool.setdefault(passage, SECTION)
+            pools.append([Pooled(passage, name) for passage, name in pool.items()])
+        return pools
+
+    def _to_the_end(self) -> Ranker:
+        """BM25 that ranks a corpus to its end, which no server does."""
+        retrieval, language = self._workspace.experiment.retrieval, self._workspace.experiment.corpus.language
+        if retrieval.engine != "opensearch":
+            return self._retrievers["bm25"].ranker
+        return make_rankers(
+            ["bm25"], self.passages, self._embedder, language=language, bm25=retrieval.bm25, rrf_k=retrieval.rrf_k
+        )["bm25"]
+
+    def _nearest(self, bm25: Ranker, text: str, names: Collection[str]) -> list[str]:
+        """The best of a text's own passages over the whole corpus; those it shares no term with come last."""
+        ranking = [name for name, _ in bm25.search([text], len(self.passages))[0] if name in names]
+        rest = [passage.id for passage in self.passages if passage.id in names and passage.id not in ranking]
+        return [*ranking, *rest][:OF_ITS_SECTION]

@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+from ragassay.experiment.reading import own_files, own_modules, tables
+from ragassay.experiment.settings import Experiment
 from ragassay.experiment.stage import Check, Load, Means, Stage
 from ragassay.experiment.workspace import StageOutcome, Workspace, says_not_asked
 from ragassay.models.endpoint import provider_of
 from ragassay.progress import counter
 
 from .dependencies import (
-    answer_prompts,
-    answer_settings,
-    own_agents,
-    retrieve_prompts,
-    retrieve_settings,
-    screened,
-    searches_made,
+    ANSWER_PROMPT,
+    LONG_CONTEXT_PROMPT,
+    REWRITE_PROMPT,
+    built_in_settings,
+    rewrites_file,
+    rewritings_for,
+    search_settings,
+    searched_by,
+    searching_agents,
 )
 
 
@@ -28,10 +33,31 @@ def ranked(workspace: Workspace) -> list[Path]:
     return [workspace.rankings(name) for name in workspace.experiment.answered_agents() if name not in whole]
 
 
+def _searches_made(workspace: Workspace) -> list[Path]:
+    """What was searched for agents of tables."""
+    return [workspace.searches(name) for name in searching_agents(workspace.experiment)]
+
+
 def _timed(workspace: Workspace) -> list[Path]:
     """Not for models that answer through files, whose replies are not timed."""
     models = {workspace.experiment.answer.model, *(agent.model for agent in workspace.experiment.table_agents())}
     return [] if {provider_of(model) for model in models} == {"file"} else [workspace.search_times]
+
+
+def _screened(workspace: Workspace) -> list[Path]:
+    """What the screening leaves of the variants that agents of tables search with."""
+    names = searched_by(workspace.experiment)
+    runs = [workspace.screening_runs] if names else []
+    rewrites = [rewrites_file(workspace, one) for one in rewritings_for(workspace.experiment, names)]
+    return [*runs, *(workspace.screening / f"{name}.trec" for name in names), *rewrites]
+
+
+def _retrieve_settings(experiment: Experiment) -> dict[str, Any]:
+    """Those that shape rankings."""
+    values, names = built_in_settings(experiment), searched_by(experiment)
+    if names:
+        values |= search_settings(experiment, names) | {"agents": searching_agents(experiment)}
+    return values
 
 
 def _retrieval_lacks(workspace: Workspace, run_code: bool) -> Iterator[Check]:
@@ -42,9 +68,9 @@ def _retrieval_lacks(workspace: Workspace, run_code: bool) -> Iterator[Check]:
 
 
 def _rankings_foreseen(workspace: Workspace) -> list[Load]:
-    from .foreseen import of_rankings
+    from .rank_queries import rankings_foreseen
 
-    return of_rankings(workspace)
+    return rankings_foreseen(workspace)
 
 
 def _retrieve(workspace: Workspace, means: Means) -> StageOutcome:
@@ -56,15 +82,39 @@ def _retrieve(workspace: Workspace, means: Means) -> StageOutcome:
 
 RETRIEVE = Stage(
     "retrieve",
-    needs=lambda w: [w.passages, w.queries, *screened(w)],
-    uses=lambda w: [*retrieve_prompts(w), *says_not_asked(w)],
-    settings=retrieve_settings,
-    makes=lambda w: [w.rewrites, *_timed(w), *ranked(w), *searches_made(w)],
+    needs=lambda w: [w.passages, w.queries, *_screened(w)],
+    uses=lambda w: [REWRITE_PROMPT, *own_files(w, w.experiment.answer.fusion_prompt), *says_not_asked(w)],
+    settings=_retrieve_settings,
+    makes=lambda w: [w.rewrites, *_timed(w), *ranked(w), *_searches_made(w)],
     run=_retrieve,
     models=lambda e: [e.answer.model] if "rag-fusion" in e.answer.agents else [],
     foreseen=_rankings_foreseen,
     lacks=_retrieval_lacks,
 )
+
+_OF_OWN = {"name", "kind", "path", "callable", "writer"}
+"""What shapes the answers of a system of the user's own."""
+
+
+def _answer_settings(experiment: Experiment) -> dict[str, Any]:
+    """Those that shape answers; one run of the agents is what there was before there could be several."""
+    values = tables(experiment, "answer", models=(experiment.answer.model,))
+    if experiment.answer.repeats == 1:
+        del values["answer.repeats"]
+    for agent in experiment.table_agents():
+        said = {"prompt": agent.prompt, "temperature": agent.temperature, "long_context": agent.variant is None}
+        values |= tables(experiment, models=(agent.model,)) | {f"agents.{agent.name}": {"model": agent.model, **said}}
+    return values | {"agent": [agent.model_dump(include=_OF_OWN) for agent in experiment.own_agents()]}
+
+
+def _answer_files(workspace: Workspace) -> list[Path]:
+    """Prompts, ours and the user's own; with an agent that is handed all documents their pages; and the user's own
+    systems: files of answers, and code."""
+    agents, own = workspace.experiment.table_agents(), workspace.experiment.own_agents()
+    whole = [workspace.pages, LONG_CONTEXT_PROMPT] if any(agent.variant is None for agent in agents) else []
+    prompts = own_files(workspace, workspace.experiment.answer.prompt, *(agent.prompt for agent in agents))
+    code = own_modules(workspace, *(agent.callable for agent in own if agent.callable))
+    return [ANSWER_PROMPT, *whole, *prompts, *own_files(workspace, *(agent.path for agent in own)), *code]
 
 
 def answer_runs(workspace: Workspace) -> list[Path]:
@@ -82,9 +132,9 @@ def _agents_lack(workspace: Workspace, run_code: bool) -> Iterator[Check]:
 
 
 def _answers_foreseen(workspace: Workspace) -> list[Load]:
-    from .foreseen import of_answers
+    from .answer_queries import answers_foreseen
 
-    return of_answers(workspace)
+    return answers_foreseen(workspace)
 
 
 def _answer(workspace: Workspace, means: Means) -> StageOutcome:
@@ -95,9 +145,9 @@ def _answer(workspace: Workspace, means: Means) -> StageOutcome:
 
 ANSWER = Stage(
     "answer",
-    needs=lambda w: [w.passages, w.queries, *ranked(w), *searches_made(w)],
-    uses=lambda w: [w.rewrites, *_timed(w), *answer_prompts(w), *own_agents(w), *says_not_asked(w)],
-    settings=answer_settings,
+    needs=lambda w: [w.passages, w.queries, *ranked(w), *_searches_made(w)],
+    uses=lambda w: [w.rewrites, *_timed(w), *_answer_files(w), *says_not_asked(w)],
+    settings=_answer_settings,
     makes=lambda w: [
         *(w.answers(name) for name in w.experiment.agent_names()),
         *answer_runs(w),

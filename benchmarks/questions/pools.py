@@ -34,9 +34,9 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_objects, read_records, write_records
 from ragassay.models.encoders import OFFLINE_MODEL
 from ragassay.records import Passage, Query, Record
-from ragassay.retrieval.engines import make_rankers
 from ragassay.retrieval.rankers.embedding import Embedder, model_identity
 from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache
+from ragassay.retrieval.search import make_rankers
 
 NAME = "pools"
 RANKERS = ("bm25", "knn", "hybrid")

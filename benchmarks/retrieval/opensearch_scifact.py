@@ -25,7 +25,6 @@ from ir_measures import nDCG
 from ragassay.experiment.settings import OpenSearchSettings
 from ragassay.files import read_qrels, read_records
 from ragassay.records import Passage, Query
-from ragassay.retrieval.engines import RETRIEVERS, make_rankers
 from ragassay.retrieval.opensearch.client import connect
 from ragassay.retrieval.opensearch.engine import Engine, open_rankers
 from ragassay.retrieval.opensearch.index import kept_indexes, remove_indexes
@@ -34,6 +33,7 @@ from ragassay.retrieval.rankers.bm25 import K1, B
 from ragassay.retrieval.rankers.embedding import Embedder
 from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache
 from ragassay.retrieval.rankers.ranker import Ranker, Ranking, indexed_text
+from ragassay.retrieval.search import RETRIEVERS, make_rankers
 
 MODEL = "all-MiniLM-L6-v2"
 EF_SEARCH = (10, 20, 50, 100, 200, 400)

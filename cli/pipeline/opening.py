@@ -200,7 +200,7 @@ def _check_retrievers(experiment: Experiment, file: Path) -> None:
 def _check_rerankers(names: Sequence[str]) -> None:
     """That each names one; what loads and asks them is imported only where there are some."""
     if names:
-        from ragassay.retrieval.rerankers.opening import kind_of
+        from ragassay.retrieval.rerankers.rerankers import kind_of
 
         for name in names:
             kind_of(name)

@@ -20,8 +20,7 @@ from ragassay.experiment.stage import Check, Load, Means, Stage
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.progress import Progress, counter
 from ragassay.records import Passage, Query
-from ragassay.retrieval.dependencies import screen_files, screen_settings
-from ragassay.retrieval.rewriting import rewrites_file, rewritings_for
+from ragassay.retrieval.dependencies import rewrites_file, rewritings_for, screen_files, screen_settings
 from ragassay.retrieval.stages import ANSWER, RETRIEVE
 from ragassay.synth.stages import INGEST, graded_by, looks_in_corpus, of_quotes
 from ragassay.synth.stages import QUESTIONS as WRITING
@@ -46,7 +45,7 @@ def means_of(workspace: Workspace, caller: Caller, progress: Progress) -> Means:
     pools: Any = None
 
     def pool(passages: Sequence[Passage], texts: Sequence[str], own: Sequence[Collection[str]]) -> Any:
-        from ragassay.retrieval.pool import Pools
+        from ragassay.retrieval.retrievers import Pools
 
         nonlocal pools
         if pools is None or pools.passages is not passages:
@@ -93,9 +92,9 @@ def _variants_lack(workspace: Workspace, run_code: bool) -> Collection[Check]:
 
 
 def _screening_foreseen(workspace: Workspace) -> list[Load]:
-    from ragassay.retrieval.foreseen import of_screening
+    from ragassay.retrieval.variants.screen_variants import screening_foreseen
 
-    loads = of_screening(workspace)
+    loads = screening_foreseen(workspace)
     if looks_in_corpus(workspace.experiment):
         from ragassay.evaluate.make_judgments import of_finalists
 

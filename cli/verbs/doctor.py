@@ -173,7 +173,7 @@ def _model(workspace: Workspace, model: str) -> str:
 
 def _opensearch(workspace: Workspace) -> str:
     """The server's version and those of its plugins that retrievers use. Raises InputError."""
-    from ragassay.retrieval.engines import check_plugins, connect
+    from ragassay.retrieval.search import check_plugins, connect
 
     experiment = workspace.experiment
     return check_plugins(connect(experiment.retrieval.url, experiment.opensearch), experiment)

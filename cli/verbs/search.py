@@ -15,8 +15,8 @@ from ..terminal import path_of
 
 if TYPE_CHECKING:
     from ragassay.experiment.settings import OpenSearchSettings
-    from ragassay.retrieval.engines import Engine
     from ragassay.retrieval.rankers.bm25 import Lexical
+    from ragassay.retrieval.search import Engine
 
 
 def add_server(options: argparse._ActionsContainer) -> None:
@@ -63,7 +63,7 @@ def add_opensearch(verb: argparse.ArgumentParser) -> None:
 
 def run_opensearch(options: argparse.Namespace) -> int:
     """List the indexes of ours on a server, or remove those named and, with --old, those without an alias."""
-    from ragassay.retrieval.engines import connect, kept_indexes, remove_indexes
+    from ragassay.retrieval.search import connect, kept_indexes, remove_indexes
 
     server = connect(options.url, server_settings(options))
     if options.action == "list":
@@ -194,7 +194,7 @@ def _cache(options: argparse.Namespace) -> Path | None:
 
 def _engine(options: argparse.Namespace) -> Engine | None:
     """The OpenSearch server that the options name; None for the embedded engine. Raises InputError."""
-    from ragassay.retrieval.engines import Engine
+    from ragassay.retrieval.search import Engine
 
     if options.engine == "opensearch":
         _refuse(options, f"--bm25 {options.bm25} is", options.bm25 != "bm25s", "embedded")

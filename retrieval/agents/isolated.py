@@ -70,7 +70,7 @@ class AgentProcess:
         self._thread(self._write, self._process.stdin)
         self._waiting = self._thread(self._wait, (reading, listening))
 
-    def load(self, load: worker.Load, timeout_s: float) -> dict[str, Any]:
+    def load(self, load: Load, timeout_s: float) -> dict[str, Any]:
         """The first thing to be asked: {code} or {problem, remedy}. Raises ProcessEnded and TookTooLong."""
         return self._ask({"load": asdict(load)}, timeout_s)
 
@@ -79,8 +79,10 @@ class AgentProcess:
 
         Raises ProcessEnded and TookTooLong, after which the query may still be at work.
         """
-        asked: dict[str, Any] = {"query": query} if k is None else {"query": query, "k": k}
-        if k is None and isinstance(query, Asked):
+        asked: dict[str, Any] = {"query": query}
+        if k is not None:
+            asked["k"] = k
+        elif isinstance(query, Asked):
             asked["history"] = [{"role": turn.role, "text": turn.text} for turn in query.history]
         answer: dict[str, Any] = self._ask(asked, timeout_s)["answer"]
         return answer
@@ -170,9 +172,9 @@ class AgentProcess:
             thread.join(2)
         status = self._process.wait()
         self._to_write.put(None)
-        self._finish(self._why or why_ended(status) + self._last_words())
-
-    def _finish(self, why: str) -> None:
+        said = [line.strip() for line in self._said.decode("utf-8", "replace").splitlines() if line.strip()]
+        last = f"; the last it printed: {plain(without_keys(said[-1]))[:200]}" if said else ""
+        why = self._why or why_ended(status) + last
         with self._lock:
             self._ended, self._why = True, why
             left, self._asked = list(self._asked.values()), {}
@@ -185,10 +187,6 @@ class AgentProcess:
         elif self._process.returncode is None:  # once it has been waited for, its number may be another's
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
-
-    def _last_words(self) -> str:
-        lines = [line for line in self._said.decode("utf-8", "replace").splitlines() if line.strip()]
-        return f"; the last it printed: {plain(without_keys(lines[-1].strip()))[:200]}" if lines else ""
 
 
 LOADING_S = 600.0
@@ -280,7 +278,11 @@ class Isolated:
             if error.under_way == 1 or self._closed:
                 raise
         finally:
-            self._give_back(process)
+            with self._lock:
+                self._under_way[process] -= 1
+                done = process is not self._shared and not self._under_way[process]
+            if done:
+                self._end(process)
         return self._ask_alone(query, k)
 
     def _lend(self) -> AgentProcess:
@@ -296,13 +298,6 @@ class Isolated:
             raise ProcessEnded("stopped", 1)
         if self._ends_in_a_row >= PATIENCE:
             raise ProcessEnded(f"not asked: its process ended at {PATIENCE} queries in a row", 1)
-
-    def _give_back(self, process: AgentProcess) -> None:
-        with self._lock:
-            self._under_way[process] -= 1
-            done = process is not self._shared and not self._under_way[process]
-        if done:
-            self._end(process)
 
     def _forget(self, process: AgentProcess) -> None:
         with self._lock:
@@ -329,14 +324,12 @@ class Isolated:
         try:
             loaded = process.load(self._setup, LOADING_S)
         except TookTooLong:
-            self._end(process)
-            raise Refused(f"{self._named} is not imported after {LOADING_S:g} s", None) from None
+            loaded = {"problem": f"{self._named} is not imported after {LOADING_S:g} s"}
         except ProcessEnded as error:
-            self._end(process)
-            raise Refused(f"{self._named} cannot be imported ({error})", None) from None
+            loaded = {"problem": f"{self._named} cannot be imported ({error})"}
         if "problem" in loaded:
             self._end(process)
-            raise Refused(loaded["problem"], loaded["remedy"])
+            raise Refused(loaded["problem"], loaded.get("remedy"))
         return process, loaded["code"]
 
     def _end(self, process: AgentProcess) -> None:

@@ -1,22 +1,31 @@
-"""A user's own systems (`[[agent]]`): what they gave back, checked and made into answer records."""
+"""A user's own systems (`[[agent]]`): what they gave back, checked and made into answer records.
+
+Of those that take part by a file (`kind = "file"`), what is in it, in any layout that `ragassay.layouts` reads; of
+those that are called, what their source tells.
+"""
 
 from __future__ import annotations
 
 import ast
 import math
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.files import Rankings, first_problem, read_text
-from ragassay.records import OWN_SYSTEM, Answer, StageUsage, Usage
+from ragassay.files import check_length, first_problem, read_text
+from ragassay.records import Answer, Passage, Query, Usage
 from ragassay.text import plain, without_keys, writable
+
+if TYPE_CHECKING:  # the process of a user's own system has no use for them, and starts sooner without
+    from ragassay.experiment.variant_settings import AgentSettings
+    from ragassay.experiment.workspace import Workspace
+    from ragassay.layouts.answers import Given
 
 PARAMETER, HISTORY = "meter", "history"
 """A callable that has parameters of these names is handed a `Meter`, and what was said before the query: a list of
@@ -55,11 +64,7 @@ class Meter:
     def usage(self) -> Usage:
         """All that was added; None of what never was."""
         with self._lock:
-            return Usage(
-                input_tokens=self._tokens.get("input_tokens"),
-                output_tokens=self._tokens.get("output_tokens"),
-                cost_usd=self._cost_usd,
-            )
+            return Usage.model_validate({**self._tokens, "cost_usd": self._cost_usd})
 
 
 _FIELDS = ("answer", "passages", "queries", "usage", "latency_s", "error", "hops", "calls")
@@ -86,7 +91,13 @@ def own_answer(given: Mapping[str, Any], query_id: str, agent: str, passage_ids:
         answer = Answer.model_validate({"answer": None, **fields, "query_id": query_id, "agent": agent})
     except ValidationError as error:
         raise ValueError(first_problem(error).removeprefix("Value error, ")) from None
-    _check(answer, passage_ids)
+    for name, number in (("latency_s", answer.latency_s), ("cost_usd", answer.usage.cost_usd)):
+        if number is not None and not (math.isfinite(number) and number >= 0):
+            raise ValueError(f"{name} is {number}, which is not a finite number from 0")
+    for passage in (*answer.passages, *(passage for hop in answer.hops for passage in hop.passages)):
+        if passage_ids is not None and passage not in passage_ids:
+            advice = "name passages by their _id there, or leave them out"
+            raise ValueError(f"passage '{plain(passage)}' is not in corpus.jsonl; {advice}")
     return answer
 
 
@@ -99,47 +110,115 @@ def _writable(value: Any) -> Any:
     return [_writable(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def _check(answer: Answer, passage_ids: AbstractSet[str] | None) -> None:
-    for name, number in (("latency_s", answer.latency_s), ("cost_usd", answer.usage.cost_usd)):
-        if number is not None and not (math.isfinite(number) and number >= 0):
-            raise ValueError(f"{name} is {number}, which is not a finite number from 0")
-    named = (*answer.passages, *(passage for hop in answer.hops for passage in hop.passages))
-    unknown = [passage for passage in named if passage_ids is not None and passage not in passage_ids]
+USED = (
+    *("query_id", "query", "agent", "answer", "passages", "queries", "usage", "latency_s", "error", "contexts"),
+    *("model", "prompt"),
+)
+"""Of what a file may give, what becomes part of an answer's record."""
+
+
+def read_answers(
+    agent: AgentSettings, workspace: Workspace, queries: Sequence[Query], passages: Mapping[str, Passage]
+) -> tuple[list[Answer], list[str]]:
+    """The system's answers in the order of `queries`, and notices.
+
+    A file may hold several systems: the rows of `agent.name` count, or all rows where only one system is in it. A query
+    without a row gets a record with an error. Passages that are written out are found in the corpus by their id or
+    their text. Raises InputError, with the line, for a row that cannot be used and for two answers to one query.
+    """
+    from ragassay.layouts.answers import read_given
+
+    path = workspace.corpus / str(agent.path)
+    if not path.exists():
+        raise no_answers_yet(agent.name, path, workspace.queries)
+    given = read_given(path)
+    placed, unknown = _place(_rows_of(agent.name, given.answers, path), queries, path)
+    by_text: dict[str, str] = {}
+    if any(row.fields.get("contexts") for row in placed.values()):
+        by_text = {_words(one.text): one.id for one in passages.values()}
+    answers, lost = dict[str, Answer](), 0
+    for query_id, row in placed.items():
+        text, fields = row.fields.get("answer"), dict(row.fields)
+        check_length(text if isinstance(text, str) else None, "answer", path, row.line)
+        if "contexts" in fields and not fields.get("passages"):
+            ids = [_id_of(context, passages, by_text) for context in fields["contexts"]]
+            lost += ids.count(None)
+            fields["passages"] = [id for id in ids if id is not None]
+        try:
+            answers[query_id] = own_answer(fields, query_id, agent.name, passages.keys())
+        except ValueError as error:
+            raise InputError(str(error), file=path, line=row.line) from None
+    missing, notices = f"no answer in {plain(str(agent.path))}", [*given.unused(USED)]
+    for query in queries:
+        answers.setdefault(query.id, Answer(query_id=query.id, agent=agent.name, answer=None, error=missing))
     if unknown:
-        advice = "name passages by their _id there, or leave them out"
-        raise ValueError(f"passage '{plain(unknown[0])}' is not in corpus.jsonl; {advice}")
+        listed = f"{len(unknown)} ({', '.join(unknown[:3])}{', …' if len(unknown) > 3 else ''})"
+        notices.append(f"{agent.name}: answers to queries that are not in the test set are left out: {listed}")
+    if lost:
+        notices.append(f"{agent.name}: passages written out that are not in corpus.jsonl are left out: {lost}")
+    return [answers[query.id] for query in queries], notices
 
 
-def own_rankings(answers: Sequence[Answer]) -> Rankings:
-    """The rankings behind a system's answers, the score of a passage being 1/rank; empty where it names no passage."""
-    return {
-        answer.query_id: [(passage, 1 / rank) for rank, passage in enumerate(dict.fromkeys(answer.passages), 1)]
-        for answer in answers
-        if answer.passages
-    }
+def no_answers_yet(name: str, path: Path, queries: Path) -> InputError:
+    """The error where a system's file of answers to `queries` is not there."""
+    remedy = f"answer the queries of {queries} with it and put the answers there"
+    return InputError(f"agent '{name}' has no answers yet", file=path, remedy=remedy)
 
 
-def metered_usage(agent: str, answers: Sequence[Answer]) -> StageUsage | None:
-    """What a system says that its answers took, failed ones included; None where it says nothing."""
-    used = [answer.usage for answer in answers]
-    if not any(value is not None for usage in used for value in usage.model_dump().values()):
-        return None
-    costs = [usage.cost_usd for usage in used if usage.cost_usd is not None]
-    return StageUsage(
-        stage="answer",
-        model=f"{OWN_SYSTEM}{agent}",
-        calls=len(answers),
-        n_failed=sum(answer.error is not None for answer in answers),
-        n_unmeasured=len(used) - len(costs),
-        input_tokens=_known_sum([usage.input_tokens for usage in used]),
-        output_tokens=_known_sum([usage.output_tokens for usage in used]),
-        cost_usd=round(sum(costs), 6) if costs else None,
-    )
+def _id_of(context: Mapping[str, Any], passages: Mapping[str, Passage], by_text: Mapping[str, str]) -> str | None:
+    """Of a passage that is written out, the id in the corpus; None where that has none such."""
+    id, words = context.get("id"), _words(context["text"])
+    if isinstance(id, str) and id in passages and _words(passages[id].text) == words:
+        return id
+    return by_text.get(words)
 
 
-def _known_sum(counts: Sequence[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
+def _words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _place(rows: Sequence[Given], queries: Sequence[Query], path: Path) -> tuple[dict[str, Given], list[str]]:
+    """Query id to its row, by text where ids are another tool's; and how rows that are for no query name theirs."""
+    by_text: dict[str, list[str]] = {}
+    for query in queries:
+        by_text.setdefault(query.text.strip(), []).append(query.id)
+    known = {query.id for query in queries}
+    placed: dict[str, Given] = {}
+    unknown: list[str] = []
+    for row in rows:
+        id, text = row.fields.get("query_id"), row.fields.get("query")
+        if isinstance(id, int) and not isinstance(id, bool):
+            id = str(id)
+        id, text = id.strip() if isinstance(id, str) else "", text if isinstance(text, str) else ""
+        if not id and not text.strip():
+            remedy = "name the query's _id in queries.jsonl"
+            raise InputError("has no query_id", file=path, line=row.line, remedy=remedy)
+        ids = by_text.get(text.strip(), []) if text and (row.foreign_ids or not id) else [id] if id in known else []
+        if not ids:
+            unknown.append(plain(id or text))
+        for query_id in ids:
+            if query_id in placed:
+                problem = f"answers query '{plain(query_id)}' again, after line {placed[query_id].line}"
+                raise InputError(problem, file=path, line=row.line)
+            placed[query_id] = row
+    return placed, unknown
+
+
+def _rows_of(name: str, rows: Sequence[Given], path: Path) -> list[Given]:
+    """The rows of one system. A row that names none is this system's."""
+    by_system: dict[str, list[Given]] = {}
+    for row in rows:
+        agent = row.fields.get("agent")
+        if agent is not None and not isinstance(agent, str):
+            raise InputError("agent is not a string", file=path, line=row.line)
+        by_system.setdefault((agent or "").strip() or name, []).append(row)
+    if len(by_system) <= 1:
+        return list(rows)
+    if name not in by_system:
+        listed = ", ".join(map(plain, list(by_system)[:5])) + (", …" if len(by_system) > 5 else "")
+        remedy = f"name the [[agent]] after one of them: {listed}"
+        raise InputError(f"holds {len(by_system)} systems and none is named '{name}'", file=path, remedy=remedy)
+    return by_system[name]
 
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -162,10 +241,20 @@ def source_problem(callable_name: str, folder: Path, n_given: Literal[1, 2] = 1)
         tree = ast.parse(read_text(path))
     except (SyntaxError, ValueError, InputError) as error:
         return f"{path.name} is not Python ({error})"
-    if missing := next((top for top in _imports(tree) if not _source(top, folder) and not _installed(top)), None):
-        return f"{path.name} imports {missing}, which is not installed"
+    for node in tree.body:  # what is imported whatever happens
+        imported = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            imported = [node.module]
+        for top in (module.partition(".")[0] for module in imported):
+            if not _source(top, folder) and not _installed(top):
+                return f"{path.name} imports {top}, which is not installed"
     functions = [node for node in tree.body if isinstance(node, Function) and node.name == name]
-    return _against(functions[-1], n_given) if functions else _not_there(tree, name, path)
+    if functions:
+        return _against(functions[-1], n_given)
+    bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    bound |= {alias.asname or alias.name for node in ast.walk(tree) for alias in getattr(node, "names", []) if alias}
+    bound |= {node.name for node in tree.body if isinstance(node, ast.ClassDef | Function)}
+    return None if {name, "*", "globals", "__getattr__"} & bound else f"{path.name} has no {name}"
 
 
 def hears_nothing(callable_name: str, folder: Path) -> bool:
@@ -196,15 +285,6 @@ def _installed(module: str) -> bool:
         return True
 
 
-def _imports(tree: ast.Module) -> Iterator[str]:
-    """The packages that the module imports whatever happens."""
-    for node in tree.body:
-        if isinstance(node, ast.Import):
-            yield from (alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
-            yield node.module.partition(".")[0]
-
-
 def _against(function: Function, n_given: int) -> str | None:
     if isinstance(function, ast.AsyncFunctionDef):
         return f"{function.name} is async"
@@ -217,11 +297,3 @@ def _against(function: Function, n_given: int) -> str | None:
     if len(needed) > n_given or keywords - {PARAMETER, HISTORY} or not (len(places) >= n_given or given.vararg):
         return f"{function.name} cannot be called with {' and '.join(_GIVEN[:n_given])} alone"
     return None
-
-
-def _not_there(tree: ast.Module, name: str, path: Path) -> str | None:
-    """A name that nothing in the module can bind."""
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    names |= {alias.asname or alias.name for node in ast.walk(tree) for alias in getattr(node, "names", []) if alias}
-    names |= {node.name for node in tree.body if isinstance(node, ast.ClassDef | Function)}
-    return None if {name, "*", "globals", "__getattr__"} & names else f"{path.name} has no {name}"

@@ -26,7 +26,8 @@ from ragassay.text import plain
 
 from ..rankers.ranker import Failed, Ranker, Ranking, all_found
 from .isolated import Isolated, NoAnswer, Refused
-from .own_agents import own_answer, source_problem
+from .own_agents import no_answers_yet, own_answer, source_problem
+from .worker import REMEDIES
 
 _SAID_EVERY_S = 15.0
 
@@ -76,11 +77,8 @@ def ask_python_agent(
     before = {query.id: [[turn.dump() for turn in query.history]] if query.history else [] for query in queries}
     keys = {query.id: digest_json([agent.code, query.id, query.text, *before[query.id]]) for query in queries}
     kept = _kept(agent.partial)
-    answers = {
-        query.id: kept[key]
-        for query in queries
-        if (key := keys[query.id]) in kept and passage_ids >= set(kept[key].passages)
-    }
+    there = {query: kept[key] for query, key in keys.items() if key in kept}
+    answers = {query: answer for query, answer in there.items() if passage_ids >= set(answer.passages)}
     owed = [query for query in queries if query.id not in answers]
     pool = ThreadPoolExecutor(max_workers=max(1, min(agent.max_concurrency, len(owed))))
     progress = NoProgress() if progress is None else progress
@@ -118,10 +116,9 @@ def _as_they_come(futures: set[Future[Answer]], progress: Progress) -> Iterator[
 def _answer(agent: PythonAgent, query: Query, passage_ids: AbstractSet[str]) -> Answer:
     try:
         return own_answer(agent.system.ask(query.text), query.id, agent.name, passage_ids)
-    except NoAnswer as error:
-        return Answer(query_id=query.id, agent=agent.name, answer=None, error=str(error))
-    except ValueError as error:
-        return Answer(query_id=query.id, agent=agent.name, answer=None, error=said(error))
+    except (NoAnswer, ValueError) as error:
+        why = str(error) if isinstance(error, NoAnswer) else said(error)
+        return Answer(query_id=query.id, agent=agent.name, answer=None, error=why)
 
 
 def _kept(partial: Path) -> dict[str, Answer]:
@@ -143,9 +140,6 @@ def _kept(partial: Path) -> dict[str, Answer]:
     return kept
 
 
-_PLAIN = "name a plain function from the query's text to its answer"
-
-
 def check_own_agent(agent: AgentSettings, workspace: Workspace, *, run_code: bool) -> None:
     """Raises InputError for a callable that cannot be imported or does not take a query's text alone.
 
@@ -153,23 +147,17 @@ def check_own_agent(agent: AgentSettings, workspace: Workspace, *, run_code: boo
     file of answers that is not there it is raised where the queries are: those that models write come first.
     """
     if agent.kind == "python":
-        _check_callable(agent, workspace, run_code=run_code)
-    elif not (workspace.corpus / str(agent.path)).exists():
+        if run_code:
+            with importable(workspace.corpus):
+                load_python_agent(agent, workspace).close()
+        if problem := source_problem(str(agent.callable), workspace.corpus):
+            settings, remedy = workspace.corpus / "experiment.toml", REMEDIES["agent"]
+            raise InputError(f"agent '{agent.name}': {agent.callable}: {problem}", file=settings, remedy=remedy)
+    elif not (file := workspace.corpus / str(agent.path)).exists():
         own = workspace.experiment.questions.source == "own"
         if own or workspace.queries.exists():
             queries = (question_file(workspace.corpus) if own else None) or workspace.queries
-            remedy = f"answer the queries of {queries} with it and put the answers there"
-            file = workspace.corpus / str(agent.path)
-            raise InputError(f"agent '{agent.name}' has no answers yet", file=file, remedy=remedy)
-
-
-def _check_callable(agent: AgentSettings, workspace: Workspace, *, run_code: bool) -> None:
-    if run_code:
-        with importable(workspace.corpus):
-            load_python_agent(agent, workspace).close()
-    if problem := source_problem(str(agent.callable), workspace.corpus):
-        settings = workspace.corpus / "experiment.toml"
-        raise InputError(f"agent '{agent.name}': {agent.callable}: {problem}", file=settings, remedy=_PLAIN)
+            raise no_answers_yet(agent.name, file, queries)
 
 
 class PassageRetriever(BaseRetriever):
@@ -185,12 +173,12 @@ class PassageRetriever(BaseRetriever):
         return self.ranker.search(queries, k)
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        return [self._document(identifier, score) for identifier, score in self.search([query], self.k)[0]]
-
-    def _document(self, identifier: str, score: float) -> Document:
-        passage = self.passages[identifier]
-        metadata = {"title": passage.title, **passage.metadata, "id": identifier, "score": score}
-        return Document(page_content=passage.text, metadata=metadata)
+        documents = []
+        for identifier, score in self.search([query], self.k)[0]:
+            passage = self.passages[identifier]
+            metadata = {"title": passage.title, **passage.metadata, "id": identifier, "score": score}
+            documents.append(Document(page_content=passage.text, metadata=metadata))
+        return documents
 
 
 TIMEOUT_S = 300.0

@@ -22,7 +22,7 @@ from ragassay.prompts import Prompt, count_tokens
 from ragassay.records import Answer, Page, Passage, Query, Record, Usage
 from ragassay.text import plain
 
-from ..agents import ANSWER_PROMPT, REWRITE_PROMPT, REWRITING_FAILED
+from ..dependencies import ANSWER_PROMPT, REWRITE_PROMPT, REWRITING_FAILED
 from ..rankers.combined import rrf
 
 MOST_TOKENS = 100_000
@@ -55,12 +55,10 @@ def check_long_context(workspace: Workspace) -> None:
     Before there are documents' texts nothing is said.
     """
     agents = [agent for agent in workspace.experiment.table_agents() if agent.variant is None]
-    if not agents or not workspace.pages.exists():
-        return
-    n_tokens = count_document_tokens(read_documents(workspace))
+    there = agents and workspace.pages.exists()
+    n_tokens = count_document_tokens(read_documents(workspace)) if there else 0
     for agent in agents:
-        most = agent.tokens or MOST_TOKENS
-        if n_tokens > most:
+        if n_tokens > (most := agent.tokens or MOST_TOKENS):
             problem = f"agent '{plain(agent.name)}': the documents have about {n_tokens:,} tokens, more than {most:,}"
             remedy = "raise its tokens, if its model reads so many, or give it a retriever"
             raise InputError(problem, file=workspace.corpus / "experiment.toml", remedy=remedy)
@@ -115,13 +113,13 @@ def answer_record(found: Found, reply: Reply) -> Answer:
     )
 
 
-def failed_record(found: Found, error: str) -> Answer:
+def failed_record(found: Found) -> Answer:
     """The record of an answer that could not be asked for, with what was used until then."""
     return Answer(
         query_id=found.query_id,
         agent=found.agent,
         answer=None,
-        error=error,
+        error=str(found.error),
         queries=found.queries,
         usage=found.usage or Usage(),
         latency_s=found.latency_s,
@@ -130,9 +128,8 @@ def failed_record(found: Found, error: str) -> Answer:
 
 def add_usage(one: Usage, other: Usage) -> Usage:
     """Both together; None of what is not known of either."""
-    cost = _sum(one.cost_usd, other.cost_usd)
-    tokens_in, tokens_out = _sum(one.input_tokens, other.input_tokens), _sum(one.output_tokens, other.output_tokens)
-    return Usage.model_validate({"input_tokens": tokens_in, "output_tokens": tokens_out, "cost_usd": cost})
+    both = {name: _sum(getattr(one, name), getattr(other, name)) for name in Usage.model_fields}
+    return Usage.model_validate(both)
 
 
 def seconds(one: float | None, other: float | None) -> float | None:
@@ -162,7 +159,7 @@ class RagAgent(Runnable[str | Query, Answer]):
         query = input if isinstance(input, Query) else Query(id="query", text=input)
         found = self.find(query, config)
         if found.error is not None:
-            return failed_record(found, found.error)
+            return failed_record(found)
         return answer_record(found, self._ask(answer_request(self._prompt, query.text, found.passages)))
 
     def find(self, query: Query, config: RunnableConfig | None = None) -> Found:
@@ -179,14 +176,13 @@ class RagAgent(Runnable[str | Query, Answer]):
 
 def as_passages(documents: Sequence[Document]) -> list[Passage]:
     """LangChain documents as passages. Raises InputError where one has no id."""
-    passages = []
-    for document in documents:
-        passage_id = document.metadata.get("id") or document.id
-        if not passage_id:
-            raise InputError("the retriever gave a document without an id", remedy="set its id or metadata['id']")
-        title = str(document.metadata.get("title") or "")
-        passages.append(Passage(id=str(passage_id), title=title, text=document.page_content))
-    return passages
+    ids = [document.metadata.get("id") or document.id for document in documents]
+    if not all(ids):
+        raise InputError("the retriever gave a document without an id", remedy="set its id or metadata['id']")
+    return [
+        Passage(id=str(id), title=str(document.metadata.get("title") or ""), text=document.page_content)
+        for id, document in zip(ids, documents, strict=True)
+    ]
 
 
 def ask_with(model: BaseChatModel) -> Ask:
@@ -255,27 +251,24 @@ def rewrite_request(prompt: Prompt, question: str, count: int) -> Request:
     return Request(prompt.render({"question": question, "count": count}), schema=Rewritten)
 
 
-def rewrite_record(query: Query, reply: Reply, count: int) -> Rewrite:
-    """The record of one reply. Blank queries and repeats (also of the original, whatever the case and spaces) are left
-    out, and what is more than `count`; fewer are taken as they are, none at all is an error.
+def rewrite_record(query: Query, reply: Reply, count: int, *, beside: bool = True) -> Rewrite:
+    """The record of one reply, whichever its one field is. Blank queries and repeats (whatever the case and spaces) are
+    left out, and what is more than `count`; fewer are taken as they are, none at all is an error.
+
+    beside: whether they are searched beside the original, of which a repeat is left out, too; a question that is not to
+    be split may be the query itself.
     """
-    written = reply.value.queries if isinstance(reply.value, Rewritten) else []
-    queries, error = distinct(written, [query.text])[:count], reply.error
+    (written,) = reply.value.model_dump().values() if reply.value else ([],)
+    kept: dict[str, str] = {}
+    for text in (" ".join(one.split()) for one in ([written] if isinstance(written, str) else written)):
+        if text and not (beside and text.casefold() == " ".join(query.text.split()).casefold()):
+            kept.setdefault(text.casefold(), text)
+    queries, error = tuple(kept.values())[:count], reply.error
     if error is None and not queries:
         error = "the reply only repeats the question"
     if error is not None:
         queries = ()
     return Rewrite(query_id=query.id, queries=queries, usage=reply.usage, latency_s=reply.latency_s, error=error)
-
-
-def distinct(written: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """The texts that are not `known` and not blank, each once, whatever the case and spaces."""
-    seen = {" ".join(text.split()).casefold() for text in known}
-    kept: dict[str, str] = {}
-    for text in (" ".join(query.split()) for query in written):
-        if text and text.casefold() not in seen:
-            kept.setdefault(text.casefold(), text)
-    return tuple(kept.values())
 
 
 class RagFusionAgent(RagAgent):
@@ -308,21 +301,22 @@ class RagFusionAgent(RagAgent):
         request = rewrite_request(self._rewrite_prompt, query.text, self._fusion_queries)
         rewrite = rewrite_record(query, self._ask(request), self._fusion_queries)
         if rewrite.error is not None:
-            return found_nothing(self._agent, rewrite)
-        texts = (query.text, *rewrite.queries)
-        lists, search_s = self._search(texts, config)
+            return found_by_fusion(self._agent, rewrite)
+        lists, search_s = self._search((query.text, *rewrite.queries), config)
         by_id = {passage.id: passage for passages in lists for passage in passages}
         fused = rrf([[passage.id for passage in passages] for passages in lists], self._rrf_k)[: self._k]
         return found_by_fusion(self._agent, rewrite, [by_id[passage_id] for passage_id, _ in fused], search_s)
 
 
-def found_by_fusion(agent: str, rewrite: Rewrite, passages: Sequence[Passage], search_s: float | None = None) -> Found:
-    """What RAG-Fusion found with this rewriting, whose usage and latency are the answer's too, and searching."""
+def found_by_fusion(
+    agent: str, rewrite: Rewrite, passages: Sequence[Passage] = (), search_s: float | None = None
+) -> Found:
+    """What RAG-Fusion found with this rewriting, whose usage and latency are the answer's too, and searching.
+
+    A query whose rewriting failed has no answer: RAG-Fusion does not fall back on plain RAG.
+    """
+    if rewrite.error is not None:
+        error = f"{REWRITING_FAILED}: {rewrite.error}"
+        return Found(rewrite.query_id, agent, (), (), rewrite.usage, rewrite.latency_s, error)
     latency_s = seconds(rewrite.latency_s, search_s)
     return Found(rewrite.query_id, agent, tuple(passages), rewrite.queries, rewrite.usage, latency_s)
-
-
-def found_nothing(agent: str, rewrite: Rewrite) -> Found:
-    """A query whose rewriting failed: RAG-Fusion has no answer for it, and does not fall back on plain RAG."""
-    error = f"{REWRITING_FAILED}: {rewrite.error}"
-    return Found(rewrite.query_id, agent, (), (), rewrite.usage, rewrite.latency_s, error)

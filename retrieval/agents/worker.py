@@ -23,6 +23,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from io import FileIO
 from itertools import pairwise
@@ -146,10 +147,8 @@ def _pair(item: object) -> tuple[str, float | None]:
             raise TypeError(f"a score is a {type(item[1]).__name__}, not a number")
         return _id(item[0]), float(item[1])
     node = getattr(item, "node", item)  # LlamaIndex has the score beside it
-    metadata = next(
-        (told for name in ("metadata", "meta") if isinstance(told := getattr(node, name, None), dict)), None
-    )
-    if metadata is not None:
+    kept = (getattr(node, name, None) for name in ("metadata", "meta"))
+    if (metadata := next((one for one in kept if isinstance(one, dict)), None)) is not None:
         score = metadata.get("score", getattr(item, "score", None))
         own = getattr(node, "node_id", None) or getattr(node, "id", None)
         return _id(metadata.get("id") or own), None if score is None else float(score)
@@ -179,7 +178,7 @@ def _check_arguments(function: Callable[..., object]) -> None:
 LARGEST_ANSWER = 1_000_000
 """Bytes that an answer may take, with its passages and queries, as JSON."""
 
-_REMEDIES = {
+REMEDIES = {
     "agent": "name a plain function from the query's text to its answer",
     "retriever": "name a plain function of a query's text and k, or a LangChain retriever",
 }
@@ -288,19 +287,17 @@ def load_system(
     module_name, _, attribute = name.partition(":")
     module = import_own(module_name, corpus, f"{kind} '{agent}'", corpus / "experiment.toml")
     target = getattr(module, attribute, None)
-    system = _callable(target) if kind == "agent" else ranking_system(target)
+    if kind == "retriever":
+        system = ranking_system(target)
+    elif target is None or inspect.isroutine(target) or inspect.isclass(target):
+        system = target
+    else:
+        system = asked_by_method(target) or target
     if not callable(system) or inspect.iscoroutinefunction(system):
         problem = "is async" if callable(system) else "is not a function" if target is not None else "does not exist"
-        raise InputError(f"{kind} '{agent}': {name} {problem}", remedy=_REMEDIES[kind])
+        raise InputError(f"{kind} '{agent}': {name} {problem}", remedy=REMEDIES[kind])
     source = getattr(module, "__file__", None)
     return system, digest_json([name, digest_file(Path(source)) if source else None])
-
-
-def _callable(target: object) -> Any:
-    """The target, or how an object of a library is asked (`asked_by_method`)."""
-    if target is None or inspect.isroutine(target) or inspect.isclass(target):
-        return target
-    return asked_by_method(target) or target
 
 
 def answer_of(system: System, query: str, agent: str, history: Sequence[Mapping[str, str]] = ()) -> dict[str, Any]:
@@ -308,24 +305,24 @@ def answer_of(system: System, query: str, agent: str, history: Sequence[Mapping[
 
     `latency_s` is that of the whole call, and `usage` what the meter counted, unless the system gives its own.
     """
-    meter = Meter()
+    meter, taken = Meter(), frozenset[str]()
     try:
-        asking = {name: one for name, one in ((PARAMETER, meter), (HISTORY, list(history))) if _wants(system, name)}
+        with suppress(TypeError, ValueError):  # it does not say
+            taken = frozenset(inspect.signature(system).parameters)
+        asking = {name: one for name, one in ((PARAMETER, meter), (HISTORY, list(history))) if name in taken}
         started = time.perf_counter()
         given = system(query, **asking)
         seconds = time.perf_counter() - started
         fields = {"latency_s": seconds, "usage": meter.usage().model_dump(), **_fields(given)}
-        return _of_bearable_size(own_answer(fields, "query", agent, None).dump())
+        answer = own_answer(fields, "query", agent, None).dump()
+        if (size := len(answer["answer"] or "")) <= LARGEST_ANSWER:
+            size = len(json.dumps(answer, ensure_ascii=False).encode())
+        if size > LARGEST_ANSWER:
+            most = f"{LARGEST_ANSWER / 1e6:.0f} MB"
+            raise ValueError(f"the answer is too large ({size / 1e6:,.1f} MB, at most {most})")
+        return answer
     except BaseException as error:  # noqa: BLE001 - the user's own code may raise anything; it becomes the record's error
-        failed = Answer(query_id="query", agent=agent, answer=None, error=said(error), usage=meter.usage())
-        return failed.dump()
-
-
-def _wants(system: System, parameter: str) -> bool:
-    try:
-        return parameter in inspect.signature(system).parameters
-    except (TypeError, ValueError):
-        return False
+        return Answer(query_id="query", agent=agent, answer=None, error=said(error), usage=meter.usage()).dump()
 
 
 def _fields(given: object) -> dict[str, Any]:
@@ -349,15 +346,6 @@ def _fields(given: object) -> dict[str, Any]:
     if isinstance(usage, Mapping) and not any(value is not None for value in usage.values()):
         del given_fields["usage"]
     return given_fields
-
-
-def _of_bearable_size(answer: dict[str, Any]) -> dict[str, Any]:
-    size = len(answer["answer"] or "")
-    if size <= LARGEST_ANSWER:
-        size = len(json.dumps(answer, ensure_ascii=False).encode())
-    if size > LARGEST_ANSWER:
-        raise ValueError(f"the answer is too large ({size / 1e6:,.1f} MB, at most {LARGEST_ANSWER / 1e6:.0f} MB)")
-    return answer
 
 
 if __name__ == "__main__":

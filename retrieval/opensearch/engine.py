@@ -190,8 +190,8 @@ class Homes:
     BM25 has an index a chunking, without vectors, so that another k1 costs no vectors. Where the server fuses, the BM25
     that is fused stands in the index of the vectors.
 
-    embedding: the model where a variant names none. returns_sections: whether a chunking's passages are handed over as
-    sections, which the server knows nothing of.
+    embedding: the model where a variant names none. sections: the chunkings whose passages are handed over as sections,
+    which the server knows nothing of.
     """
 
     def __init__(
@@ -199,9 +199,9 @@ class Homes:
         variants: Iterable[Variant],
         settings: OpenSearchSettings,
         embedding: str,
-        returns_sections: Callable[[str], bool],
+        sections: Collection[str],
     ) -> None:
-        self._embedding, self._returns_sections = embedding, returns_sections
+        self._embedding, self._sections = embedding, sections
         self._by_name = {variant.name: variant for variant in variants}
         self._weighings: dict[Home, set[Weighing]] = {}
         self._fused: dict[str, Home] = {}
@@ -249,7 +249,7 @@ class Homes:
     def _can_fuse(self, variant: Variant) -> bool:
         """OpenSearch 2.19 has RRF without weights, min-max with them, and no z-score."""
         settings = variant.settings
-        if settings.kind != "hybrid" or self._returns_sections(variant.chunking):
+        if settings.kind != "hybrid" or variant.chunking in self._sections:
             return False
         if settings.fused_by == "z-score" or (settings.fused_by == "rrf" and settings.weights):
             return False

@@ -1,8 +1,13 @@
-"""What scores the passages of a ranking anew: the user's own, a cross-encoder, a chat model or a server's `/rerank`."""
+"""What scores the passages of a ranking anew: the user's own, a cross-encoder, a chat model or a server's `/rerank`.
+
+`rerank:NAME` is a server's, `openai:…`, `anthropic:…`, `local:…` and `file:…` are chat models that order lists,
+`python:module:name` is the user's own, and anything else a cross-encoder, by folder or hub name.
+"""
 
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
@@ -12,18 +17,34 @@ from typing import Annotated, Any, Literal, Protocol
 import numpy as np
 from pydantic import AfterValidator, BaseModel, ConfigDict, create_model
 
+from ragassay.arrays import Floats
 from ragassay.calls.caller import Caller
 from ragassay.calls.served import Failed as Failed
 from ragassay.calls.served import ServerCall
-from ragassay.experiment.plugins import load_own_object, said
-from ragassay.files import digest_json
-from ragassay.models.encoders import PairScorer, load_pair_scorer
-from ragassay.models.requests import Batch, Reply, Request
-from ragassay.models.servers import RerankServer, scores_of, searches_of
-from ragassay.prompts import Prompt, count_tokens
+from ragassay.errors import InputError
+from ragassay.experiment.plugins import check_own_object, is_own, load_own_object, said
+from ragassay.experiment.stage import Load
+from ragassay.experiment.tables import MODEL_PATTERN
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import digest_json, read_text
+from ragassay.models.encoders import PairScorer, check_pair_scorer, load_pair_scorer
+from ragassay.models.endpoint import check_model, providers
+from ragassay.models.requests import Batch, Request
+from ragassay.models.servers import (
+    RERANK,
+    TEXTS_PER_SEARCH,
+    RerankServer,
+    check_reachable,
+    check_rerank_server,
+    scores_of,
+    searches_of,
+    why_unreachable,
+)
+from ragassay.prompts import Prompt, count_tokens, reply_tokens
 from ragassay.records import Passage
 from ragassay.text import plain, writable
 
+from ..rankers.embedding import model_identity
 from ..rankers.embedding_cache import read_archive, write_archive
 from ..rankers.ranker import Ranking, in_order, indexed_text
 
@@ -45,10 +66,82 @@ class Reranker(Protocol):
         ...
 
 
+Kind = Literal["cross-encoder", "server", "listwise", "python"]
+
+
+def kind_of(name: str) -> Kind:
+    """What a reranker's name stands for. Raises InputError for a provider that does not exist."""
+    if Path(name).is_dir() or not re.match(MODEL_PATTERN, name):
+        return "cross-encoder"
+    if name.startswith(RERANK):
+        return "server"
+    if is_own(name):
+        return "python"
+    if name.partition(":")[0] in providers():
+        return "listwise"
+    known = f"{RERANK}NAME, {':…, '.join(providers())}:…, python:module:name"
+    raise InputError(f"'{plain(name)}' names no reranker", remedy=f"write {known}, or a cross-encoder's name")
+
+
+def open_reranker(name: str, workspace: Workspace, caller: Caller, progress: Progress | None = None) -> Reranker:
+    """The reranker of that name; nothing is loaded or asked yet. Raises InputError where there can be none."""
+    kind = kind_of(name)
+    if kind == "server":
+        return ServerReranker(RerankServer(name, workspace.experiment.settings_of(name)), caller)
+    if kind == "listwise":
+        return ListwiseReranker(name, caller)
+    if kind == "python":
+        check_own_object(name, workspace.corpus)
+        return CompressorReranker(name, workspace.corpus)
+    return CrossEncoderReranker(name, ScoreCache(model_identity(name), workspace.rerank_scores), progress=progress)
+
+
+def check_reranker(name: str, workspace: Workspace) -> None:
+    """Raises InputError where it could not rerank: no model, no key, no server, no module. Nothing is loaded."""
+    kind, settings = kind_of(name), workspace.experiment.settings_of(name)
+    if kind == "server":
+        check_rerank_server(name, settings)
+        if why := why_unreachable(f"{str(settings.base_url).rstrip('/')}/models"):
+            problem = f"{plain(name)}: nobody answers at {plain(str(settings.base_url))} ({why})"
+            raise InputError(problem, remedy="start the server there, or correct its base_url")
+    elif kind == "listwise":
+        check_model(name, settings)
+        check_reachable(name, settings)
+    elif kind == "python":
+        check_own_object(name, workspace.corpus)
+    else:
+        check_pair_scorer(name)
+
+
+LABEL = "rerank"
+
+
+def foreseen(name: str, n_queries: int, depth: int, passage_tokens: float, query_tokens: float) -> Load:
+    """What `n_queries` queries take with `depth` passages each, as though no reply were kept; all 0 for what is asked
+    nowhere. Raises InputError as `kind_of` does."""
+    kind = kind_of(name)
+    if kind == "server":
+        tokens = n_queries * depth * (passage_tokens + query_tokens)
+        return Load(LABEL, name, n_queries, 0, round(tokens), 0, n_queries * -(-depth // TEXTS_PER_SEARCH))
+    if kind != "listwise":
+        return Load(LABEL, name, 0, 0, 0, 0)
+    sizes = [stop - start for start, stop in windows(depth)]
+    told = count_tokens(read_text(PROMPT)) + query_tokens
+    tokens = n_queries * sum(told + size * passage_tokens for size in sizes)
+    written = n_queries * sum(reply_tokens(LABEL, size) for size in sizes)
+    return Load(LABEL, name, n_queries * len(sizes), 0, round(tokens), written)
+
+
 def reranked(passages: Sequence[Passage], scores: Scores) -> Ranking:
     """(passage id, score) of those that were not left out, best first; equal scores by id."""
     scored = zip(passages, scores, strict=True)
     return in_order((passage.id, score) for passage, score in scored if score is not None)
+
+
+def _by_place(order: Sequence[int], n: int) -> Scores:
+    """Of each of `n` passages how many places of them it stands above the end; None of one that is not in the order."""
+    places = {at: place for place, at in enumerate(order, 1)}
+    return [float(n - places[at]) if at in places else None for at in range(n)]
 
 
 _AT = "ragassay_passage"
@@ -84,8 +177,7 @@ class CompressorReranker:
             return Failed(f"{plain(self._name)} failed ({said(error)})")
         if not fitting:
             return Failed(f"{plain(self._name)} gave documents that are none of those it got, or one twice")
-        places = {at: place for place, at in enumerate(given, 1)}
-        return [float(len(passages) - places[at]) if at in places else None for at in range(len(passages))]
+        return _by_place(given, len(passages))
 
     @cached_property
     def _own(self) -> Any:
@@ -152,45 +244,36 @@ class CrossEncoderReranker:
         progress: Progress | None = None,
     ) -> None:
         self._model, self._cache, self._load, self._progress = model, cache, load, progress
-        self._scorer: PairScorer | None = None
+
+    @cached_property
+    def _scorer(self) -> PairScorer:
+        return self._load(self._model)
 
     def rerank(self, asked: Asked) -> list[Scores | Failed]:
         """As `Reranker`; no query fails by itself. Raises InputError where the model cannot be used."""
         pairs = [[(query, indexed_text(passage)) for passage in passages] for query, passages in asked]
-        keys = [[self._cache.key(*pair) for pair in row] for row in pairs]
+        keys = {pair: self._cache.key(*pair) for row in pairs for pair in row}
         known = self._cache.known()
-        every = {key: pair for row, ids in zip(pairs, keys, strict=True) for pair, key in zip(row, ids, strict=True)}
-        self._make({key: pair for key, pair in every.items() if key not in known})
-        return [[known[key] for key in row] for row in keys]
+        self._make({key: pair for pair, key in keys.items() if key not in known})
+        return [[known[keys[pair]] for pair in row] for row in pairs]
 
     def seconds(self, query: str, passages: Sequence[Passage]) -> float:
         """How long scoring these passages takes, whatever is kept. Raises InputError."""
-        pairs = [_text((query, indexed_text(passage))) for passage in passages]
-        scorer = self._ready()
+        pairs, scorer = [_text((query, indexed_text(passage))) for passage in passages], self._scorer
         started = time.perf_counter()
         if pairs:
             scorer.scores(pairs)
         return time.perf_counter() - started
 
-    def _ready(self) -> PairScorer:
-        if self._scorer is None:
-            self._scorer = self._load(self._model)
-        return self._scorer
-
     def _make(self, missing: dict[bytes, tuple[str, str]]) -> None:
         """Score the pairs, those of about the same length together, so that little is padded."""
-        if not missing:
-            return
-        scorer = self._ready()
         ordered = sorted(missing, key=lambda key: -sum(map(len, missing[key])))
-        done = 0
         for start in range(0, len(ordered), CHUNK):
             chunk = ordered[start : start + CHUNK]
-            scores = scorer.scores([_text(missing[key]) for key in chunk])
+            scores = self._scorer.scores([_text(missing[key]) for key in chunk])
             self._cache.add(dict(zip(chunk, scores.tolist(), strict=True)))
-            done += len(chunk)
             if self._progress:
-                self._progress(done, len(ordered))
+                self._progress(start + len(chunk), len(ordered))
 
 
 def _text(pair: tuple[str, str]) -> tuple[str, str]:
@@ -198,13 +281,8 @@ def _text(pair: tuple[str, str]) -> tuple[str, str]:
     return query, text
 
 
-LABEL = "rerank"
 PROMPT = Path(__file__).with_name("prompts") / "rerank.md"
 WINDOW, STEP = 20, 10
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 def windows(n: int) -> list[tuple[int, int]]:
@@ -229,7 +307,8 @@ def order_schema(n: int) -> type[BaseModel]:
         return order
 
     order: Any = (Annotated[list[Literal[numbers]], AfterValidator(once)], ...)  # type: ignore[valid-type]
-    return create_model("Ranking", __base__=_Strict, __doc__="The passages, most relevant first.", order=order)
+    config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    return create_model("Ranking", __config__=config, __doc__="The passages, most relevant first.", order=order)
 
 
 class ListwiseReranker:
@@ -251,33 +330,23 @@ class ListwiseReranker:
         failed: dict[int, Failed] = {}
         due = {at: windows(len(passages)) for at, (_, passages) in enumerate(asked)}
         while due := {at: steps for at, steps in due.items() if steps and at not in failed}:
-            requests = tuple(self._request(asked[at], orders[at], steps[0]) for at, steps in due.items())
+            requests = tuple(self._request(asked[at], orders[at][slice(*steps[0])]) for at, steps in due.items())
             replies = self._caller.ask([Batch(LABEL, self._model, requests)])[0]
             for (at, steps), reply in zip(due.items(), replies, strict=True):
+                value: Any = reply.value
                 if reply.error is not None:
                     failed[at] = Failed(reply.error)
                 else:
-                    orders[at] = _ordered(orders[at], steps[0], reply)
+                    shown = orders[at][slice(*steps[0])]
+                    orders[at][slice(*steps[0])] = [shown[number - 1] for number in value.order]
             due = {at: steps[1:] for at, steps in due.items()}
-        return [failed.get(at) or _scores(order) for at, order in enumerate(orders)]
+        return [failed.get(at) or _by_place(order, len(order)) for at, order in enumerate(orders)]
 
-    def _request(self, one: tuple[str, Sequence[Passage]], order: Sequence[int], window: tuple[int, int]) -> Request:
+    def _request(self, one: tuple[str, Sequence[Passage]], shown: Sequence[int]) -> Request:
         query, passages = one
-        shown = [indexed_text(passages[at]) for at in order[slice(*window)]]
-        values = {"query": query, "passages": tuple(enumerate(shown, 1)), "n": len(shown)}
-        return Request(self._prompt.render(values), order_schema(len(shown)), items=len(shown))
-
-
-def _ordered(order: Sequence[int], window: tuple[int, int], reply: Reply) -> list[int]:
-    """`order` with its window as the reply has it."""
-    value: Any = reply.value
-    start, stop = window
-    return [*order[:start], *(order[start + number - 1] for number in value.order), *order[stop:]]
-
-
-def _scores(order: Sequence[int]) -> Scores:
-    places = {at: place for place, at in enumerate(order, 1)}
-    return [float(len(order) - places[at]) for at in range(len(order))]
+        texts = [indexed_text(passages[at]) for at in shown]
+        values = {"query": query, "passages": tuple(enumerate(texts, 1)), "n": len(texts)}
+        return Request(self._prompt.render(values), order_schema(len(texts)), items=len(texts))
 
 
 _KEY_VERSION = 1
@@ -299,34 +368,64 @@ class ServerReranker:
         texts = [(writable(query), tuple(writable(indexed_text(p)) for p in passages)) for query, passages in asked]
         keys = [self._key(query, found) for query, found in texts]
         owed = {key: one for key, one in zip(keys, texts, strict=True) if one[1] and self._caller.kept(key) is None}
-        failed: dict[str, Failed] = {}
-        calls = [self._call(key, query, found) for key, (query, found) in owed.items()]
-        for call, got in self._caller.serve(calls, len(calls)):
-            if isinstance(got, Failed):
-                failed[list(owed)[calls.index(call)]] = got
-        return [failed.get(key) or self._kept(key, len(found)) for key, (_, found) in zip(keys, texts, strict=True)]
+        calls = {self._call(key, query, found): key for key, (query, found) in owed.items()}
+        served = self._caller.serve(list(calls), len(calls))
+        failed = {calls[call]: got for call, got in served if isinstance(got, Failed)}
+        done: list[Scores | Failed] = []
+        for key, (_, found) in zip(keys, texts, strict=True):
+            body = self._caller.kept(key) if found else None
+            done.append(failed.get(key) or ([] if body is None else [*scores_of(body, len(found))]))
+        return done
 
     def _key(self, query: str, texts: tuple[str, ...]) -> str:
         server = self._server
         named = {"model": server.model, "base_url": server.base_url, "query": query, "texts": list(texts)}
         return digest_json({"version": _KEY_VERSION, "kind": "rerank", **named})
 
-    def _kept(self, key: str, n: int) -> Scores:
-        body = self._caller.kept(key) if n else None
-        return list(scores_of(body, n)) if body is not None else []
-
     def _call(self, key: str, query: str, texts: tuple[str, ...]) -> ServerCall[list[float]]:
         def keep(scores: list[float]) -> None:
-            self._caller.keep(key, _body(scores))
+            """In Cohere's layout."""
+            results = [{"index": at, "relevance_score": score} for at, score in enumerate(scores)]
+            self._caller.keep(key, {"object": "rerank", "results": results})
 
-        read = partial(scores_of, n=len(texts))
-        tokens = len(texts) * count_tokens(query) + sum(map(count_tokens, texts))
-        ask = partial(self._server.ask, query, texts)
-        return ServerCall(
-            LABEL, self._server.model, len(texts), tokens, ask, read, keep, partial(searches_of, n=len(texts))
-        )
+        n, ask = len(texts), partial(self._server.ask, query, texts)
+        tokens = n * count_tokens(query) + sum(map(count_tokens, texts))
+        read, searches = partial(scores_of, n=n), partial(searches_of, n=n)
+        return ServerCall(LABEL, self._server.model, n, tokens, ask, read, keep, searches)
 
 
-def _body(scores: list[float]) -> dict[str, Any]:
-    """What is kept of a reply, in Cohere's layout."""
-    return {"object": "rerank", "results": [{"index": at, "relevance_score": score} for at, score in enumerate(scores)]}
+def mmr(ranking: Ranking, query: Floats, vectors: Mapping[str, Floats], lam: float, k: int | None = None) -> Ranking:
+    """The `k` passages (all without one) by maximal marginal relevance (Carbonell and Goldstein 1998, SIGIR).
+
+    Each time that passage is taken which has the largest lam * sim(passage, query) - (1 - lam) * max sim(passage, taken
+    ones), sim being the cosine: of `query` (dimensions,) and `vectors`, by passage id. lam = 1 ranks by likeness to the
+    query alone, lam = 0 by difference alone. The score of a passage is what it was taken for, -1 to 1, but never above
+    that of one taken before; equal ones are taken in the order of `ranking`. Raises ValueError for lam outside 0 to 1,
+    KeyError for a passage without a vector.
+    """
+    if not 0 <= lam <= 1:
+        raise ValueError(f"lam is {lam}, which is not from 0 to 1")
+    wanted = len(ranking) if k is None else min(k, len(ranking))
+    if not wanted:
+        return []
+    rows = _units(np.array([vectors[passage] for passage, _ in ranking], np.float64))
+    relevance, likeness = rows @ _units(np.asarray(query, np.float64)[None])[0], rows @ rows.T
+    taken, nearest = list[tuple[int, float]](), np.zeros(len(ranking))
+    for _ in range(wanted):
+        worth = lam * relevance - (1 - lam) * nearest
+        worth[[at for at, _ in taken]] = -np.inf
+        best = int(np.argmax(np.round(worth, 9)))
+        score = min(float(worth[best]), taken[-1][1]) if taken else float(worth[best])
+        nearest = likeness[best] if not taken else np.maximum(nearest, likeness[best])
+        taken.append((best, score))
+    return [(ranking[at][0], score) for at, score in taken]
+
+
+def _units(rows: Floats) -> Floats:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(lengths > 0, lengths, 1.0), np.float64)
+
+
+def above(ranking: Ranking, threshold: float) -> Ranking:
+    """The passages whose score is at least `threshold`, which may be none."""
+    return [(passage, score) for passage, score in ranking if score >= threshold]

@@ -17,11 +17,11 @@ from ragassay.prompts import Prompt
 from ragassay.records import Asked, Query
 from ragassay.text import plain
 
-from ..agents.rag import Rewrite, distinct, rewrite_request
-from ..rankers.ranker import Failed
-from . import (
+from ..agents.rag import Rewrite, Rewritten, rewrite_record
+from ..dependencies import (
     OF_SEVERAL,
     OF_TURNS,
+    REWRITING_FAILED,
     Rewriting,
     Way,
     batch_label,
@@ -30,6 +30,7 @@ from . import (
     rewriting_of,
     rewritings_for,
 )
+from ..rankers.ranker import Failed
 
 BESIDE = ("fusion", "step-back")
 """The ways of which the original query is searched too."""
@@ -71,6 +72,7 @@ class StandAlone(_Filled):
 
 
 _REPLIES: dict[Way, type[BaseModel]] = {
+    "fusion": Rewritten,
     "hyde": HypotheticalPassage,
     "decompose": SimplerQuestions,
     "step-back": GeneralQuestion,
@@ -80,25 +82,8 @@ _REPLIES: dict[Way, type[BaseModel]] = {
 
 def request_for(way: Way, prompt: Prompt, question: str, count: int) -> Request:
     """The request for at most `count` queries; of fusion the same as RAG-Fusion's."""
-    if way == "fusion":
-        return rewrite_request(prompt, question, count)
     values = {"question": question, "count": count} if way in OF_SEVERAL else {"question": question}
     return Request(prompt.render(values), schema=_REPLIES[way])
-
-
-def rewritten(way: Way, query: Query, reply: Reply, count: int) -> Rewrite:
-    """The record of one reply: at most `count` queries, each once.
-
-    Beside the original a repeat of it is left out (whatever the case and spaces), and where nothing else is there it is
-    an error; a question that is not to be split may be the query itself.
-    """
-    if reply.error is not None:
-        return _failed(query, reply, reply.error)
-    known = [query.text] if way in BESIDE else []
-    queries = distinct(_written(reply), known)[:count]
-    if not queries:
-        return _failed(query, reply, "the reply only repeats the question")
-    return Rewrite(query_id=query.id, queries=queries, usage=reply.usage, latency_s=reply.latency_s)
 
 
 def searched_texts(way: Way, query: str, rewrite: Rewrite) -> list[str]:
@@ -109,16 +94,6 @@ def searched_texts(way: Way, query: str, rewrite: Rewrite) -> list[str]:
     if rewrite.error is not None:
         return []
     return [query, *rewrite.queries] if way in BESIDE else list(rewrite.queries)
-
-
-def _written(reply: Reply) -> Sequence[str]:
-    """The texts of a reply, whichever field they stand in."""
-    (value,) = (reply.value.model_dump() if reply.value else {"": []}).values()
-    return [value] if isinstance(value, str) else value
-
-
-def _failed(query: Query, reply: Reply, error: str) -> Rewrite:
-    return Rewrite(query_id=query.id, usage=reply.usage, latency_s=reply.latency_s, error=error)
 
 
 Rewrites = Mapping[Rewriting, Mapping[str, Rewrite]]
@@ -164,32 +139,24 @@ def rewrite_queries(
     """
     order = sorted(wanted)
     prompts = {way: Prompt.load(prompt_file(workspace, way)) for way in {one.way for one in order}}
-    owed = [
-        [
-            request_for(one.way, prompts[one.way], query.text, one.n) if _asks(one.way, query) else None
-            for query in queries
-        ]
-        for one in order
-    ]
-    batches = [
-        Batch(batch_label(one, workspace.experiment), one.model, tuple(dict.fromkeys(filter(None, requests))))
-        for one, requests in zip(order, owed, strict=True)
-    ]
-    found = caller.ask(batches) if batches else []
-    replies = [dict(zip(batch.requests, given, strict=True)) for batch, given in zip(batches, found, strict=True)]
-    return {
-        one: {
-            query.id: rewritten(one.way, query, by_request[request], one.n)
-            if request
+    batches, owed = [], []
+    for one in order:
+        asked = [query for query in queries if one.way != "stand-alone" or query.history]
+        requests = {query.id: request_for(one.way, prompts[one.way], query.text, one.n) for query in asked}
+        label = batch_label(one, workspace.experiment)
+        batches.append(Batch(label, one.model, tuple(dict.fromkeys(requests.values()))))
+        owed.append(requests)
+    found = {}
+    replies = caller.ask(batches) if batches else []
+    for one, requests, batch, given in zip(order, owed, batches, replies, strict=True):
+        by_request = dict(zip(batch.requests, given, strict=True))
+        found[one] = {
+            query.id: rewrite_record(query, by_request[requests[query.id]], one.n, beside=one.way in BESIDE)
+            if query.id in requests
             else Rewrite(query_id=query.id, queries=(query.text,))
-            for query, request in zip(queries, requests, strict=True)
+            for query in queries
         }
-        for one, requests, by_request in zip(order, owed, replies, strict=True)
-    }
-
-
-def _asks(way: Way, query: Query) -> bool:
-    return way != "stand-alone" or bool(query.history)
+    return found
 
 
 def searched_instead(way: str) -> Instead | None:
@@ -221,7 +188,7 @@ def searched_by(rewrites: Rewrites, queries: Sequence[Query], experiment: Experi
             if row is None:
                 return [text]
             if row.error is not None:
-                return Failed(f"rewriting the query failed: {row.error}")
+                return Failed(f"{REWRITING_FAILED}: {row.error}")
             return searched_texts(rewriting.way, text, row)
 
         return texts

@@ -1,11 +1,15 @@
-"""Every variant of an experiment as a ranker, and what each finds for the queries."""
+"""Every variant of an experiment as a ranker, what each finds for the queries, and the rankers that variants build on,
+each made once for all that share it: over one chunking, with one setting.
+"""
 
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -14,19 +18,203 @@ from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
 from ragassay.experiment.variant_settings import BY_MODEL, SECTIONS, RetrieverSettings
 from ragassay.experiment.variants import Variant
-from ragassay.experiment.workspace import Workspace
+from ragassay.experiment.workspace import Workspace, chunking_of
 from ragassay.records import Passage, Query
 
+from ..agents.python_agent import PythonRanker
+from ..dependencies import sections_returned
 from ..rank_queries import VariantFound, read_queries
-from ..rankers.combined import Hybrid, rrf
+from ..rankers.bm25 import (
+    K1,
+    PASSAGES,
+    TERMS,
+    WEIGHT,
+    AnalyzedTexts,
+    B,
+    Bm25,
+    FeedbackTerms,
+    Lexical,
+    Rm3,
+    TermRanker,
+)
+from ..rankers.combined import Hybrid, Searched, SmallToBig, ids_of, rrf, sections_of
 from ..rankers.embedding import Embedder, Progress
 from ..rankers.embedding_cache import Text
-from ..rankers.ranker import Failed, Ranker, Ranking, all_found, embeds, indexed_text, search_each
-from ..rerankers.opening import above, mmr, open_reranker
-from ..rerankers.rerankers import CrossEncoderReranker, Reranker, reranked
+from ..rankers.knn import Knn
+from ..rankers.ranker import (
+    Failed,
+    IndexedTexts,
+    Material,
+    Ranker,
+    Ranking,
+    all_found,
+    embeds,
+    indexed_text,
+    search_each,
+)
+from ..rerankers.rerankers import CrossEncoderReranker, Reranker, above, mmr, open_reranker, reranked
 from ..retrievers import check_embedding, open_embedder
 from ..rewriting.rewritings import Instead, rewrite_for_variants, searched_by, searched_instead
-from .bases import Base, Bases
+from ..search import server_variants
+
+Key = tuple[object, ...]
+
+ASKED_ONCE = 200
+"""Passages that a base is searched for at least, so that no variant asks it again for more; but a user's own."""
+
+_BYTES_OF_HALF = 2
+
+
+@dataclass
+class Base:
+    """A ranker over the passages of a chunking. `ranker` remembers what it found, `raw` searches each time.
+
+    index_s: seconds that making its index took, None where its vectors were at hand; index_bytes: its size in memory,
+    None where it is not known. index: its name on a server, where several may share it.
+    """
+
+    raw: Ranker
+    index_s: float | None = None
+    index_bytes: int | None = None
+    index: str | None = None
+    ranker: Ranker = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ranker = self.raw
+
+
+class Bases:
+    """The base rankers of an experiment's variants: of every kind but hybrid.
+
+    embedder: of a model by its name. Passages are those of `corpus.jsonl`.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        passages: Sequence[Passage],
+        embedder: Callable[[str], Embedder],
+        progress: Progress | None = None,
+    ) -> None:
+        self._workspace, self._embedder, self._progress = workspace, embedder, progress
+        self._by_chunking: dict[str, list[Passage]] = defaultdict(list)
+        for passage in passages:
+            self._by_chunking[chunking_of(passage)].append(passage)
+        self._analyzed: dict[Key, tuple[AnalyzedTexts, float]] = {}
+        self._feedback: dict[Key, FeedbackTerms] = {}
+        self._made: dict[Key, Base] = {}
+        self._open: list[PythonRanker] = []
+        self.sections = sections_returned(workspace.experiment)
+        self._server = server_variants(workspace, self.passages, embedder)
+
+    def passages(self, chunking: str) -> list[Passage]:
+        """Those of a chunking, in the order of the file."""
+        return self._by_chunking[chunking]
+
+    def of(self, variant: Variant) -> Base:
+        """The base of a variant that is no hybrid; what is searched may be handed over as sections."""
+        key = _key(variant)
+        if key not in self._made:
+            base = self._make(variant)
+            base.ranker = Searched(base.raw, depth=ASKED_ONCE if variant.settings.kind != "python" else 1)
+            if variant.chunking in self.sections:
+                sections = sections_of(self.passages(variant.chunking))
+                base.raw, base.ranker = SmallToBig(base.raw, sections), SmallToBig(base.ranker, sections)
+            self._made[key] = base
+        return self._made[key]
+
+    def fused(self, variant: Variant) -> Base | None:
+        """A hybrid that the server fuses itself; None where there is no server, or it cannot."""
+        fused = self._server.hybrid(variant) if self._server else None
+        return Base(fused) if fused else None
+
+    def close(self) -> None:
+        """End the processes of the user's own retrievers."""
+        while self._open:
+            self._open.pop().close()
+
+    def _make(self, variant: Variant) -> Base:
+        settings, experiment = variant.settings, self._workspace.experiment
+        if settings.kind == "bm25":
+            return self._bm25(variant)
+        if settings.kind == "knn" and self._server:
+            indexed = self._server.index_of(variant)
+            return Base(self._server.knn(variant), indexed.made_s, indexed.n_bytes, indexed.about.index)
+        passages = self.passages(variant.chunking)
+        ids, texts = [passage.id for passage in passages], IndexedTexts(passages, len(passages))
+        model = settings.embedding or experiment.retrieval.embedding
+        if settings.kind == "knn":
+            return self._knn(ids, texts, model)
+        if settings.kind == "python":
+            at_once, name = experiment.run.max_concurrency, str(settings.callable)
+            own = PythonRanker(variant.table, name, self._workspace.corpus, frozenset(ids), at_once=at_once)
+            self._open.append(own)
+            return Base(own)
+        said, language = dict(settings.settings), experiment.corpus.language
+        kept, embedder = self._workspace.embeddings, partial(self._embedder, model)
+        material = Material(ids, texts, said, language, model, embedder, kept, self._progress)
+        return Base(material.ranker(settings.kind))
+
+    def _bm25(self, variant: Variant) -> Base:
+        settings = variant.settings
+        if self._server:
+            indexed, bm25 = self._server.index_of(variant), self._server.bm25(variant)
+            base = Base(bm25, indexed.made_s, indexed.n_bytes, indexed.about.index)
+            return self._expanded(base, bm25, variant)
+        analyzed, analyzing_s = self._terms(variant)
+        started = time.perf_counter()
+        k1, b = K1 if settings.k1 is None else settings.k1, B if settings.b is None else settings.b
+        weighed = Bm25.of_analyzed(analyzed, k1=k1, b=b)
+        index_s = analyzing_s + time.perf_counter() - started
+        n_bytes = analyzed.counted.passages.nbytes * 3 + analyzed.counted.starts.nbytes
+        return self._expanded(Base(weighed, index_s, n_bytes), weighed, variant)
+
+    def _expanded(self, base: Base, bm25: TermRanker, variant: Variant) -> Base:
+        """With RM3 before it, where the variant says so."""
+        settings = variant.settings
+        if settings.rewrite == "rm3":
+            key = (variant.chunking, settings.analyzer or "by-language")
+            if key not in self._feedback:
+                self._feedback[key] = FeedbackTerms(self._terms(variant)[0])
+            base.raw = base.ranker = Rm3(
+                bm25,
+                self._feedback[key],
+                passages=settings.rm3_passages or PASSAGES,
+                terms=settings.rm3_terms or TERMS,
+                weight=WEIGHT if settings.rm3_weight is None else settings.rm3_weight,
+            )
+        return base
+
+    def _terms(self, variant: Variant) -> tuple[AnalyzedTexts, float]:
+        """The texts of its chunking analysed, and the seconds that it took."""
+        analyzer = variant.settings.analyzer or "by-language"
+        key = (variant.chunking, analyzer)
+        if key not in self._analyzed:
+            started, passages = time.perf_counter(), self.passages(variant.chunking)
+            analyze = Lexical(analyzer=analyzer).make_analyzer(self._workspace.experiment.corpus.language)
+            texts = AnalyzedTexts([passage.id for passage in passages], IndexedTexts(passages, len(passages)), analyze)
+            self._analyzed[key] = (texts, time.perf_counter() - started)
+        return self._analyzed[key]
+
+    def _knn(self, ids: Sequence[str], texts: IndexedTexts, model: str) -> Base:
+        embedder = self._embedder(model)
+        started = time.perf_counter()
+        wanted = [Text("passage", text) for text in texts]
+        n_missing = embedder.n_missing(wanted)
+        places = embedder.places(wanted)
+        took = time.perf_counter() - started if n_missing == len(wanted) else None
+        width = embedder.take(places[:1]).shape[1] if len(places) else 0
+        return Base(Knn(ids, texts, embedder), took, len(places) * width * _BYTES_OF_HALF)
+
+
+def _key(variant: Variant) -> Key:
+    """What two variants share whose first search is the same."""
+    settings = variant.settings
+    rm3 = (settings.rm3_passages, settings.rm3_terms, settings.rm3_weight) if settings.rewrite == "rm3" else None
+    weighing = (settings.k1, settings.b, settings.analyzer, rm3)
+    model = None if settings.kind in ("bm25", "python") else settings.embedding
+    return (settings.kind, variant.chunking, model, settings.callable, settings.settings, *weighing)
+
 
 Seconds = Callable[[Sequence[str]], Floats]
 """How long each of these queries takes alone, in seconds (queries,); NaN where that is not known."""
@@ -69,8 +257,7 @@ class Pipeline(Ranker):
             found = self._reranked(queries, found)
         if self._settings.mmr is not None:
             found = self._diverse(queries, found, self._settings.mmr)
-        if self._settings.threshold is not None:
-            lowest = self._settings.threshold
+        if (lowest := self._settings.threshold) is not None:
             found = [row if isinstance(row, Failed) else above(row, lowest) for row in found]
         return all_found([row if isinstance(row, Failed) else row[:k] for row in found])
 
@@ -117,7 +304,7 @@ class Pipeline(Ranker):
         rankings = [row for row in rows if not isinstance(row, Failed)]
         if len(rankings) == 1:
             return rankings[0][:depth]
-        return rrf([[identifier for identifier, _ in ranking] for ranking in rankings], self._rrf_k)[:depth]
+        return rrf(list(map(ids_of, rankings)), self._rrf_k)[:depth]
 
     def _reranked(self, queries: Sequence[str], found: Sequence[Ranking | Failed]) -> list[Ranking | Failed]:
         assert self._reranker is not None
@@ -126,10 +313,10 @@ class Pipeline(Ranker):
             for at, row in enumerate(found)
             if not isinstance(row, Failed)
         }
-        scored = dict(zip(rows, self._reranker.rerank([(queries[at], row) for at, row in rows.items()]), strict=True))
+        scored = self._reranker.rerank([(queries[at], row) for at, row in rows.items()])
         done: list[Ranking | Failed] = list(found)
-        for at, scores in scored.items():
-            done[at] = reranked(rows[at], scores) if isinstance(scores, list) else Failed(scores.error)
+        for (at, row), scores in zip(rows.items(), scored, strict=True):
+            done[at] = reranked(row, scores) if isinstance(scores, list) else scores
         return done
 
     def _diverse(self, queries: Sequence[str], found: Sequence[Ranking | Failed], lam: float) -> list[Ranking | Failed]:
@@ -142,7 +329,7 @@ class Pipeline(Ranker):
                 continue
             texts = [Text("passage", indexed_text(self._passages[identifier])) for identifier, _ in row]
             vectors = self._embedder.vectors(texts).astype(np.float64)
-            done.append(mmr(row, vector, {pair[0]: v for pair, v in zip(row, vectors, strict=True)}, lam))
+            done.append(mmr(row, vector, dict(zip(ids_of(row), vectors, strict=True)), lam))
         return done
 
 
@@ -188,11 +375,10 @@ class VariantRankers:
         """Raises InputError, before anything is embedded, where a text is not kept and its model cannot be had."""
         default = self._workspace.experiment.retrieval.embedding
         wanted: dict[str, dict[str, None]] = {}
-        by_vectors = {kind for kind in {one.kind for one in self._workspace.experiment.retriever} if embeds(kind)}
         for variant in self._workspace.experiment.variants.all:
-            if variant.settings.kind in by_vectors or variant.settings.mmr is not None:
-                searched = [variant.chunking] if variant.settings.kind in by_vectors else []
-                wanted.setdefault(variant.settings.embedding or default, {}).update(dict.fromkeys(searched))
+            by_vectors, model = embeds(variant.settings.kind), variant.settings.embedding or default
+            if by_vectors or variant.settings.mmr is not None:
+                wanted.setdefault(model, {}).update({variant.chunking: None} if by_vectors else {})
         for model, chunkings in wanted.items():
             texts = [Text("query", query.text) for query in queries]
             texts += [Text("passage", indexed_text(one)) for name in chunkings for one in self.bases.passages(name)]
@@ -210,7 +396,7 @@ class VariantRankers:
 
     def handed_over(self, chunking: str) -> Sequence[Passage]:
         """What can be handed over where this chunking is searched: its passages, or the sections."""
-        return self.bases.passages(SECTIONS if self.bases.returns_sections(chunking) else chunking)
+        return self.bases.passages(SECTIONS if chunking in self.bases.sections else chunking)
 
     def bases_of(self, variant: Variant) -> Iterator[Base]:
         """The bases that a variant is made of, each once."""
@@ -218,8 +404,7 @@ class VariantRankers:
         return (self.bases.of(one) for one in needed if one.settings.kind != "hybrid")
 
     def _make(self, variant: Variant) -> Pipeline:
-        settings = variant.settings
-        default = self._workspace.experiment.retrieval
+        settings, default = variant.settings, self._workspace.experiment.retrieval
         first = self._hybrid(variant) if settings.kind == "hybrid" else self._base(self.bases.of(variant))
         by_model = settings.rewrite in BY_MODEL
         if by_model and self._rewritten is None:
@@ -245,19 +430,14 @@ class VariantRankers:
 
     def _timed(self, base: Base, queries: Sequence[str]) -> list[float]:
         """Seconds of each search alone, after one that does not count; NaN where the embedding model is not at hand."""
-        took = list[float]()
         with ExitStack() as anew:
             for embedder in self._embedders.values():
                 anew.enter_context(embedder.anew())
             try:
                 search_each(base.raw, queries[:1], 1)
-                for query in queries:
-                    started = time.perf_counter()
-                    search_each(base.raw, [query], self._workspace.experiment.retrieval.k)
-                    took.append(time.perf_counter() - started)
+                return _seconds_each(base.raw, queries, self._workspace.experiment.retrieval.k)
             except InputError:
                 return [float("nan")] * len(queries)
-        return took
 
     def _hybrid(self, variant: Variant) -> Searching:
         if (fused := self.bases.fused(variant)) is not None:
@@ -274,12 +454,7 @@ class VariantRankers:
         def seconds(queries: Sequence[str]) -> Floats:
             parts = np.sum([member.seconds(queries) for member in members], axis=0)
             search_each(hybrid, queries, settings.depth)  # so that members remember, and fusing alone is timed
-            took = []
-            for query in queries:
-                started = time.perf_counter()
-                search_each(hybrid, [query], settings.depth)
-                took.append(time.perf_counter() - started)
-            return np.asarray(parts + np.array(took), np.float64)
+            return np.asarray(parts + np.array(_seconds_each(hybrid, queries, settings.depth)), np.float64)
 
         return Searching(hybrid, seconds)
 
@@ -292,6 +467,16 @@ class VariantRankers:
         if name not in self._rerankers:
             self._rerankers[name] = open_reranker(name, self._workspace, self._caller, self._progress)
         return self._rerankers[name]
+
+
+def _seconds_each(ranker: Ranker, queries: Sequence[str], k: int) -> list[float]:
+    """Of searching for each query alone."""
+    took = []
+    for query in queries:
+        started = time.perf_counter()
+        search_each(ranker, [query], k)
+        took.append(time.perf_counter() - started)
+    return took
 
 
 def rewritten_by_models(workspace: Workspace, caller: Caller) -> RewrittenBy:

@@ -16,8 +16,8 @@ from ragassay.models.requests import Batch, Reply, Request
 from ragassay.records import Answer, AnswerRun, Page, Passage, Query, Usage
 from ragassay.retrieval.agents.rag import Rewrite, check_long_context
 from ragassay.retrieval.answer_queries import answer_queries
+from ragassay.retrieval.dependencies import Rewriting, rewrites_file
 from ragassay.retrieval.rank_queries import AgentSearch, rank_queries
-from ragassay.retrieval.rewriting import Rewriting, rewrites_file
 from ragassay.retrieval.search import read_search_times
 
 TABLES = """\

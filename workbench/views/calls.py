@@ -43,8 +43,14 @@ from ragassay.files import read_records
 from ragassay.models.requests import Batch, Reply, Request, ask_again
 from ragassay.prompts import Message, Prompt
 from ragassay.records import Answer, Found, Judgment, Passage, Query
-from ragassay.retrieval.agents import ANSWER_PROMPT, LONG_CONTEXT_PROMPT
-from ragassay.retrieval.rewriting import of_rag_fusion, prompt_file, rewritings_for
+from ragassay.retrieval.dependencies import (
+    ANSWER_PROMPT,
+    LONG_CONTEXT_PROMPT,
+    of_rag_fusion,
+    prompt_file,
+    rewritings_for,
+    searching_agents,
+)
 
 from ..asked import bench_of, index_of, render, waiting
 from ..index.read import Index
@@ -183,7 +189,7 @@ def _passage(row: Mapping[str, Any]) -> Passage:
 
 def _answering(workspace: Workspace, material: Material, kept: _Kept, wanted: Wanted) -> Iterator[Call]:
     from ragassay.retrieval.agents.rag import answer_request, long_context_request, read_documents
-    from ragassay.retrieval.rank_queries import fuses, searching_agents
+    from ragassay.retrieval.rank_queries import fuses
     from ragassay.retrieval.rewriting.rewritings import request_for
 
     experiment, (query,) = workspace.experiment, material.queries

@@ -23,7 +23,7 @@ from ragassay.evaluate.results import POINTS
 from ragassay.evaluate.texts.sentences import CITATION
 from ragassay.evidence import Span
 from ragassay.records import Game
-from ragassay.retrieval.agents import REWRITING_FAILED
+from ragassay.retrieval.dependencies import REWRITING_FAILED
 
 from ..asked import Bench, bench_of, index_of, render, waiting
 from ..index.read import Index

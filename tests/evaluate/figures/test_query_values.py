@@ -22,7 +22,7 @@ from ragassay.experiment.variants import cross
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_json, read_records
 from ragassay.records import Answer, Figure, Passage, Query
-from ragassay.retrieval.agents.file_agent import read_answers
+from ragassay.retrieval.agents.own_agents import read_answers
 
 MEAN = Figure(value=0.5, n=3)
 

@@ -17,7 +17,6 @@ from ragassay.errors import InputError
 from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Prompt
 from ragassay.records import Passage, Query, Usage
-from ragassay.retrieval.agents import ANSWER_PROMPT, REWRITE_PROMPT
 from ragassay.retrieval.agents.rag import (
     RagAgent,
     RagFusionAgent,
@@ -27,6 +26,7 @@ from ragassay.retrieval.agents.rag import (
     rewrite_record,
     rewrite_request,
 )
+from ragassay.retrieval.dependencies import ANSWER_PROMPT, REWRITE_PROMPT
 
 QUERY = Query(id="q1", text="How do I put data into flash?")
 PASSAGES = [

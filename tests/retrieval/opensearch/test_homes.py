@@ -22,7 +22,7 @@ def homes(
 ) -> tuple[Homes, Variants]:
     variants = experiment(chunking=list(chunkings), retriever=list(retrievers)).variants
     settings = OpenSearchSettings.model_validate({"hybrid": hybrid, "shards": shards})
-    return Homes(variants.all, settings, "the default", lambda name: name == "big"), variants
+    return Homes(variants.all, settings, "the default", {"big"}), variants
 
 
 def test_bm25_has_an_index_a_chunking_and_knn_one_an_embedding():

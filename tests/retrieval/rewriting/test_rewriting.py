@@ -15,11 +15,18 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.models.requests import Batch, Reply
 from ragassay.prompts import Prompt
 from ragassay.records import Query, Usage
-from ragassay.retrieval.agents import REWRITE_PROMPT
-from ragassay.retrieval.agents.rag import Rewritten, rewrite_request
+from ragassay.retrieval.agents.rag import Rewritten, rewrite_record, rewrite_request
+from ragassay.retrieval.dependencies import (
+    REWRITE_PROMPT,
+    Rewriting,
+    of_rag_fusion,
+    prompt_file,
+    rewrites_file,
+    rewritings_for,
+)
 from ragassay.retrieval.rankers.ranker import Failed
-from ragassay.retrieval.rewriting import Rewriting, of_rag_fusion, prompt_file, rewrites_file, rewritings_for
 from ragassay.retrieval.rewriting.rewritings import (
+    BESIDE,
     GeneralQuestion,
     HypotheticalPassage,
     SimplerQuestions,
@@ -27,7 +34,6 @@ from ragassay.retrieval.rewriting.rewritings import (
     read_rewrites,
     request_for,
     rewrite_for_variants,
-    rewritten,
     searched_by,
     searched_instead,
     searched_texts,
@@ -100,7 +106,7 @@ class Model:
     ],
 )
 def test_what_is_searched_by_each_way(way: Any, value: Any, searched: list[str]) -> None:
-    row = rewritten(way, QUERY, Reply(value=value), 2)
+    row = rewrite_record(QUERY, Reply(value=value), 2, beside=way in BESIDE)
     assert searched_texts(way, QUERY.text, row) == [QUERY.text if text == "*" else text for text in searched]
 
 
@@ -113,7 +119,7 @@ def test_what_is_searched_by_each_way(way: Any, value: Any, searched: list[str])
     ],
 )
 def test_what_cannot_be_used_is_an_error_and_nothing_is_searched(way: Any, reply: Reply, error: str) -> None:
-    row = rewritten(way, QUERY, reply, 2)
+    row = rewrite_record(QUERY, reply, 2, beside=way in BESIDE)
     assert row.error == error and searched_texts(way, QUERY.text, row) == []
 
 
