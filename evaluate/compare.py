@@ -1,13 +1,12 @@
 """The stage `compare`: every figure of the report, from the files of the stages before, into `results.json`.
 
-One function gives the figures of one section of the report, and `results_of` puts them together.
+All sections are made from one `Basis`: values, verdicts, ratings, and what other processes are at meanwhile.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import isinf
 from pathlib import Path
 from typing import Any, TypeVar
@@ -78,7 +77,7 @@ from .inputs.clusters import by_source, source_clusters
 from .inputs.findings import Findings, Material, limited, originals_alone, read_findings
 from .inputs.labels import HIGHEST, by_item
 from .judging.catalog import experiment_evaluators
-from .judging.engine.evaluator import Evaluator, coverage_of, thresholds_of
+from .judging.engine.evaluator import coverage_of, thresholds_of
 from .looks import Drawn, after_stop, drawn_of, looked, passed_over_said, said, taken_of
 from .measures.by_labels import LabelRows
 from .measures.measure import compared, from_labels
@@ -86,21 +85,18 @@ from .ratings import bradley_terry, elo
 from .ratings.leader import MARGIN, Standing, choose, rank_intervals, stand
 from .ratings.length_control import Controlled
 from .ratings.verdicts import Points, Verdict, panel_verdicts, points_of, verdicts
-from .ratings.win_table import Contests, contests, first_shown_wins, flip_rate, win_rate, wins
+from .ratings.win_table import contests, first_shown_wins, flip_rate, win_rate, wins
 from .results import (
     ANSWERS_OF,
     NOT_DISTINGUISHABLE,
     POINTS,
-    Boxes,
     Comparison,
     Corrections,
-    Figures,
     RatingDetail,
     Results,
     SecondJudgeResults,
 )
-from .statistics.clustered import ByAgent, Values
-from .statistics.ladder import Look
+from .statistics.clustered import ByAgent
 from .statistics.paired_comparison import FromLeader
 from .statistics.resamples import Resamples, resamples
 from .statistics.sign_flip import rag_tests
@@ -112,27 +108,30 @@ def compare(workspace: Workspace) -> StageOutcome:
     Raises InputError for a file that is missing or not as the design has it; nothing is written then.
     """
     check_measures(workspace)
-    everything = read_findings(workspace)
-    findings = originals_alone(everything)
-    people = read_people(workspace)
-    rows, evaluators = _assessments(workspace)
-    evaluated, second = _evaluations(workspace, everything, findings, rows, evaluators), read_second(workspace)
-    with helpers_for(findings, workspace.experiment) as helpers:
-        basis = basis_of(findings, workspace.experiment, evaluated, helpers, drawn_of(workspace))
+    experiment, everything = workspace.experiment, read_findings(workspace)
+    findings, people, judged = originals_alone(everything), read_people(workspace), Judgments()
+    if experiment.evaluates and workspace.judgments.exists():
+        judged = Judgments(
+            rows=read_records(workspace.judgments, Assessment), evaluators=experiment_evaluators(workspace)
+        )
+    evaluated, second = _evaluations(workspace, everything, findings, judged), read_second(workspace)
+    with helpers_for(findings, experiment) as helpers:
+        basis = basis_of(findings, experiment, evaluated, helpers, drawn_of(workspace))
         steps = searched(workspace, findings)
         results, notices = _results_of(basis, workspace.results.name, people, second, steps)
     if findings is not everything:
-        changed = robustness(everything, rows, evaluators, results.agents, workspace.experiment.evaluate.thresholds)
-        found = tuple(flip_problems(changed)) if changed else ()
+        thresholds = experiment.evaluate.thresholds
+        changed = robustness(everything, judged.rows, judged.evaluators, results.agents, thresholds)
+        found = flip_problems(changed) if changed else ()
         results = results.model_copy(update={"perturbed": changed, "problems": (*results.problems, *found)})
     if looks := looked(workspace, results.verdict):
-        known = {"looks": looks, "stopped_early": looks[-1].stopped_early}
         new, fewer = after_stop(looks) if results.corrected else (), passed_over_said(looks)
         notices = (said(looks), *notices, *fewer, *new)
-        told = (said(looks), *fewer, *results.notices, *new)
-        known |= {"corrected": _noted(results.corrected, new), "notices": told}
+        known = {"looks": looks, "stopped_early": looks[-1].stopped_early}
+        known |= {"corrected": _noted(results.corrected, new)}
+        known |= {"notices": (said(looks), *fewer, *results.notices, *new)}
         results = results.model_copy(update=known)
-    _write_values(workspace.values, basis, rows, steps)
+    _write_values(workspace.values, basis, judged.rows, steps)
     write_json(workspace.figures, results.dump())
     return StageOutcome(notices=notices, exit_status=LEFT_OUT if findings.unusable else 0, n_records=1)
 
@@ -151,39 +150,23 @@ def _write_values(path: Path, basis: Basis, rows: Sequence[Assessment], steps: S
     write_values(path, measures, findings.material.agents, findings.queries, basis.draws.clusters, why)
 
 
-def _assessments(workspace: Workspace) -> tuple[list[Assessment], list[Evaluator]]:
-    """What the evaluators gave, and who they are; nothing where there are none."""
-    if not workspace.experiment.evaluates or not workspace.judgments.exists():
-        return [], []
-    return read_records(workspace.judgments, Assessment), experiment_evaluators(workspace)
-
-
-def _evaluations(
-    workspace: Workspace,
-    everything: Findings,
-    findings: Findings,
-    rows: Sequence[Assessment],
-    evaluators: Sequence[Evaluator],
-) -> Evaluations:
+def _evaluations(workspace: Workspace, everything: Findings, findings: Findings, judged: Judgments) -> Evaluations:
+    evaluators, experiment = judged.evaluators, workspace.experiment
     if not evaluators:
         return Evaluations()
-    cutoffs = workspace.experiment.evaluate.k
     # With `max_rows` those are judged that are among the first of all queries.
-    there = {query.id for query in limited(everything.material, workspace.experiment.evaluate.max_rows).queries}
-    judged = tuple(query for query in findings.material.queries if query.id in there)
-    findings = replace(findings, material=replace(findings.material, queries=judged))
-    kept = [row for row in rows if row.query_id not in findings.perturbed]
-    made = evaluations_by_query(findings, kept, evaluators, cutoffs)
-    thresholds = thresholds_of(evaluators, workspace.experiment.evaluate.thresholds)
-    found = found_in(findings, relevant_by_judges(evaluators, kept, thresholds), workspace.experiment)
-    shares = shares_by_agent(evaluators, kept, findings.material.answers, thresholds, found)
-    overall = overall_by_agent(workspace, evaluators)
+    there = {query.id for query in limited(everything.material, experiment.evaluate.max_rows).queries}
+    queries = tuple(query for query in findings.material.queries if query.id in there)
+    findings = replace(findings, material=replace(findings.material, queries=queries))
+    kept = [row for row in judged.rows if row.query_id not in findings.perturbed]
+    thresholds = thresholds_of(evaluators, experiment.evaluate.thresholds)
+    found = found_in(findings, relevant_by_judges(evaluators, kept, thresholds), experiment)
     return replace(
-        made,
+        evaluations_by_query(findings, kept, evaluators, experiment.evaluate.k),
         classified=tuple(row for row in kept if row.criterion == CLASSIFICATION),
-        overall=overall,
+        overall=overall_by_agent(workspace, evaluators),
         thresholds=thresholds,
-        shares=shares,
+        shares=shares_by_agent(evaluators, kept, findings.material.answers, thresholds, found),
         judged=Judgments(evaluators, kept),
     )
 
@@ -203,28 +186,18 @@ def results_of(
 
 
 def _results_of(
-    basis: Basis,
-    corpus: str,
-    labelled: People | None,
-    second: SecondJudge | None,
-    steps: Searched | None = None,
+    basis: Basis, corpus: str, labelled: People | None, second: SecondJudge | None, steps: Searched | None = None
 ) -> tuple[Results, tuple[str, ...]]:
     """The sections that hang on this process alone come first: others are at the comparisons, length and Elo then."""
-    findings, experiment = basis.findings, basis.experiment
+    findings, experiment, material = basis.findings, basis.experiment, basis.findings.material
     steps = steps or Searched()
-    measures = {**basis.asked, **of_evaluators(basis.evaluated)}
-    pairs = _pairs(basis, {**measures, **steps.measures})
-    boxes, ranking, answers, games, pool = _boxes(basis), _ranking(basis), _answers(basis), _games(basis), _pool(basis)
+    measures = basis.asked | of_evaluators(basis.evaluated)
+    pairs, alone = _pairs(basis, measures | steps.measures), _by_itself(basis, steps)
     panel = panel_of_judges(findings, basis.found, basis.own, experiment, basis.order, basis.draws)
     audit = audit_of(findings, basis.found, basis.own, experiment, basis.order, basis.draws, basis.length)
     corrected, guess, guesses = _corrected(basis, labelled), guessing(audit), judge_guesses(audit, panel)
-    notices = [
-        *findings.unusable,
-        *basis.strengths.notices,
-        *warnings(audit),
-        *warnings_of(panel),
-        *(corrected.notes if corrected else ()),
-    ]
+    notices = [*findings.unusable, *basis.strengths.notices, *warnings(audit), *warnings_of(panel)]
+    notices += corrected.notes if corrected else ()
     notices += without_values(experiment, basis.evaluated)
     results = Results(
         corpus=corpus,
@@ -235,14 +208,11 @@ def _results_of(
         n_queries=len(findings.queries),
         usage=findings.usage,
         ledger=findings.ledger,
-        boxes=boxes,
-        **ranking,
-        **answers,
-        **_evaluators(basis, steps),
-        **games,
+        **alone,
         **_comparisons(basis, pairs, guesses.sentence if guesses.guesses else ""),
-        **pool,
-        **_ratings(basis),
+        elo=basis.in_order(basis.elo()),
+        bradley_terry=basis.in_order(basis.strengths.figures),
+        bradley_terry_note=basis.strengths.note,
         audit=audit,
         failures=failures(findings, basis.found),
         corrected=corrected,
@@ -250,13 +220,14 @@ def _results_of(
         second=_second(basis, second),
         classification=basis.in_order(classification_figures(basis.evaluated.classified, basis.draws)) or None,
         models_by_prompts=models_by_prompts(
-            answered_by(experiment, findings.material), measures, basis.evaluated.scales, basis.draws
+            answered_by(experiment, material), measures, basis.evaluated.scales, basis.draws
         ),
         conversations=conversations_of(
-            findings.material.queries,
-            {**measures, **steps.measures},
+            material.queries,
+            measures | steps.measures,
             basis.evaluated.scales | steps.scales,
-            _right(basis),
+            # An answer is right by the first criterion.
+            {agent: row[one] for agent, row in basis.pointwise.items() for one in basis.criteria[:1] if one in row},
             basis.draws,
             {
                 one.name: settings_of(one.variant, experiment) | {"answers": one[2:]}
@@ -273,91 +244,48 @@ def _results_of(
     return results, tuple(dict.fromkeys((*guess, *notices)))
 
 
-def _right(basis: Basis) -> dict[str, Values]:
-    """Agent to query to the label of the first criterion, by which an answer is right."""
-    named = basis.criteria[:1]
-    return {agent: row[name] for agent, row in basis.pointwise.items() for name in named if name in row}
-
-
-def _ranking(basis: Basis) -> dict[str, Any]:
-    """The ranking measures by the judge's labels and by people's, and the labels themselves."""
-    people = people_by_query(basis.findings, from_labels(basis.k, basis.experiment.compare.measures))
-    return {
-        "retrieval": basis.in_order(basis.retrieval_means),
-        "retrieval_people": basis.in_order(figures(people, basis.draws)),
-        "relevance_labels": relevance_labels(basis.findings),
-        "n_relevance_failed": sum(row.error is not None for row in basis.findings.relevance),
-    }
-
-
-def _answers(basis: Basis) -> dict[str, Any]:
-    """Answers judged by themselves, and what answering took."""
-    return {
-        "pointwise": basis.in_order(basis.pointwise_means),
-        "pointwise_labels": basis.in_order(pointwise_labels(basis.findings, basis.criteria)),
-        "refusals": basis.in_order(refusals(basis.findings, basis.draws)),
-        "answers": basis.in_order(answer_figures(basis.findings, basis.draws)),
-    }
-
-
-def _evaluators(basis: Basis, steps: Searched) -> dict[str, Any]:
-    """What the evaluators of `[evaluate]` gave, and what there is to say of the scales of steps."""
-    made, material = basis.evaluated, basis.findings.material
-    means, given = basis.in_order(made.figures(basis.draws)), (made.judged.evaluators, made.judged.rows)
-    if not made.scales:
-        material = Material((), (), {}, {})
-    return {
-        "evaluations": means,
-        "evaluation_scales": {
-            name: (low, None if isinf(high) else high) for name, (low, high) in (made.scales | steps.scales).items()
-        },
-        "evaluators": made.evaluators,
-        "evaluator_families": {one.name: one.family for one in made.judged.evaluators},
-        "lower_is_better": (
-            *(name for name in made.scales if name in made.lower_is_better),
-            *steps.lower_is_better,
-        ),
-        "thresholds": made.thresholds,
-        "threshold_shares": basis.in_order(by_threshold(made.shares, basis.draws)),
-        "evaluator_tags": coverage_of(made.judged.evaluators),
-        "problems": problems(means, made.thresholds, made.lower_is_better, material.answers, basis.draws),
-        "insights": insights(*given, made.values, material.answers, material.queries, basis.draws),
-        "pass_or_fail": basis.in_order(pass_or_fail(made.overall, basis.draws)),
-    }
-
-
-def _boxes(basis: Basis) -> Boxes:
-    """The spread of every measure over queries."""
-    evaluated = basis.evaluated
-    return basis.in_order(
-        boxes_of(
-            (basis.retrieval, basis.retrieval_means, lambda name: (0.0, 1.0)),
-            (basis.pointwise, basis.pointwise_means, lambda name: (0.0, HIGHEST)),
-            (evaluated.values, evaluated.figures(basis.draws), evaluated.limits),
-        )
+def _by_itself(basis: Basis, steps: Searched) -> dict[str, Any]:
+    """The sections that wait for nobody."""
+    findings, draws, made, in_order = basis.findings, basis.draws, basis.evaluated, basis.in_order
+    retrieval, pointwise = figures(basis.retrieval, draws), figures(basis.pointwise, draws, HIGHEST)
+    people = people_by_query(findings, from_labels(basis.k, basis.experiment.compare.measures))
+    means, evaluators, scales = made.figures(draws), made.judged.evaluators, made.scales | steps.scales
+    material = findings.material if made.scales else Material((), (), {}, {})
+    points = {agent: draws.figure(row, (0.0, 1.0)) for agent, row in basis.asked[POINTS].values.items()}
+    boxes = boxes_of(
+        (basis.retrieval, retrieval, lambda name: (0.0, 1.0)),
+        (basis.pointwise, pointwise, lambda name: (0.0, HIGHEST)),
+        (made.values, means, made.limits),
     )
-
-
-def _games(basis: Basis) -> dict[str, Any]:
-    """Who won against whom, and the orders in which the answers were shown."""
+    ordered = in_order(means)
     return {
-        "points": basis.in_order(
-            {agent: basis.draws.figure(row, (0.0, 1.0)) for agent, row in basis.asked[POINTS].values.items()}
-        ),
-        "wins": wins(basis.found, basis.order, basis.draws),
-        "win_rate": win_rate(basis.found, basis.order, basis.draws),
-        "flip_rate": flip_rate(basis.own, basis.draws),
-        "first_shown_wins": first_shown_wins(basis.findings.games, basis.draws),
-    }
-
-
-def _ratings(basis: Basis) -> dict[str, Any]:
-    """The ratings from the games."""
-    strengths = basis.strengths
-    return {
-        "elo": basis.in_order(basis.elo()),
-        "bradley_terry": basis.in_order(strengths.figures),
-        "bradley_terry_note": strengths.note,
+        "retrieval": in_order(retrieval),
+        "retrieval_people": in_order(figures(people, draws)),
+        "relevance_labels": relevance_labels(findings),
+        "n_relevance_failed": sum(row.error is not None for row in findings.relevance),
+        "pointwise": in_order(pointwise),
+        "pointwise_labels": in_order(pointwise_labels(findings, basis.criteria)),
+        "refusals": in_order(refusals(findings, draws)),
+        "answers": in_order(answer_figures(findings, draws)),
+        "evaluations": ordered,
+        "evaluation_scales": {name: (low, None if isinf(high) else high) for name, (low, high) in scales.items()},
+        "evaluators": made.evaluators,
+        "evaluator_families": {one.name: one.family for one in evaluators},
+        "lower_is_better": (*(name for name in made.scales if name in made.lower_is_better), *steps.lower_is_better),
+        "thresholds": made.thresholds,
+        "threshold_shares": in_order(by_threshold(made.shares, draws)),
+        "evaluator_tags": coverage_of(evaluators),
+        "problems": problems(ordered, made.thresholds, made.lower_is_better, material.answers, draws),
+        "insights": insights(evaluators, made.judged.rows, made.values, material.answers, material.queries, draws),
+        "pass_or_fail": in_order(pass_or_fail(made.overall, draws)),
+        "boxes": in_order(boxes),
+        "points": in_order(points),
+        "wins": wins(basis.found, basis.order, draws),
+        "win_rate": win_rate(basis.found, basis.order, draws),
+        "flip_rate": flip_rate(basis.own, draws),
+        "first_shown_wins": first_shown_wins(findings.games, draws),
+        "pool": in_order(pool_by_judge(findings, draws, basis.k, basis.labelled)),
+        "pool_people": in_order(pool_by_people(findings, draws, basis.k)),
     }
 
 
@@ -366,8 +294,8 @@ def _comparisons(basis: Basis, begun: Callable[[], tuple[Comparison, ...]], gues
 
     guesses: why the judge's verdicts on games may be guesses; "" where nothing says so.
     """
-    findings, draws = basis.findings, basis.draws
-    verdict = choose(basis.standing, basis.points, basis.margin, guesses)
+    findings, draws, standing = basis.findings, basis.draws, basis.standing
+    verdict = choose(standing, basis.points, basis.margin, guesses)
     low = at_bottom(findings, basis.retrieval, basis.pointwise, basis.found, draws, basis.ranking, basis.play.initial)
     again = _pairs(basis, low.measures) if low else None
     failing, pairs = low.figures(verdict, basis.order, draws) if low else None, begun()
@@ -376,18 +304,12 @@ def _comparisons(basis: Basis, begun: Callable[[], tuple[Comparison, ...]], gues
         verdict = told_with_failures(verdict, low, len(findings.queries))
     if guesses:
         pairs = tuple(_guessed(row) if row.measure == POINTS else row for row in pairs)
+    ranks = rank_intervals(standing, [row for row in pairs if row.measure == POINTS]) if standing else {}
+    detail = {name: getattr(basis.strengths, name) for name in ("ties", "tie_parameter", "triples", "intransitive")}
     return {
         "verdict": told_of_both(verdict, by_source(findings.material.queries), basis.asked[POINTS].values),
         "comparisons": pairs,
-        "rating_detail": RatingDetail(
-            ranks=rank_intervals(basis.standing, [row for row in pairs if row.measure == POINTS])
-            if basis.standing
-            else {},
-            ties=basis.strengths.ties,
-            tie_parameter=basis.strengths.tie_parameter,
-            triples=basis.strengths.triples,
-            intransitive=basis.strengths.intransitive,
-        ),
+        "rating_detail": RatingDetail(ranks=ranks, **detail),
         "tests": rag_tests(basis.experiment.built_in_agents(), {name: one.values for name, one in basis.asked.items()}),
         "failures_at_bottom": failing,
     }
@@ -408,14 +330,6 @@ def _pairs(basis: Basis, measures: Mapping[str, ComparedMeasure]) -> Callable[[]
     return compare_agents(measures, basis.order, draws.clusters, draws.seed, matters, basis.helpers, leader, not_asked)
 
 
-def _pool(basis: Basis) -> dict[str, Any]:
-    """How far labels reach down the rankings."""
-    return {
-        "pool": basis.in_order(pool_by_judge(basis.findings, basis.draws, basis.k, basis.labelled)),
-        "pool_people": basis.in_order(pool_by_people(basis.findings, basis.draws, basis.k)),
-    }
-
-
 def corrected_so_far(workspace: Workspace) -> Corrections | None:
     """`corrected` of the results, from the labels that there are now; None without any. Writes nothing.
 
@@ -432,7 +346,7 @@ def corrected_so_far(workspace: Workspace) -> Corrections | None:
 
 
 def _noted(corrected: Corrections | None, new: Sequence[str]) -> Corrections | None:
-    return corrected.model_copy(update={"notes": (*corrected.notes, *new)}) if corrected and new else corrected
+    return corrected and corrected.model_copy(update={"notes": (*corrected.notes, *new)})
 
 
 def _corrected(basis: Basis, labelled: People | None) -> Corrections | None:
@@ -463,15 +377,10 @@ def _second(basis: Basis, found: SecondJudge | None) -> SecondJudgeResults | Non
     )
 
 
-def _repeats(experiment: Experiment) -> dict[str, int]:
-    """Of a run that may end early, how often each agent answers that answers more than once: what it saves."""
-    n = experiment.answer.repeats if experiment.run.until else 1
-    return dict.fromkeys(experiment.answered_agents(), n) if n > 1 else {}
-
-
 def _settings(basis: Basis) -> dict[str, str | int | float | None]:
     """What the figures depend on, for the reader of the report."""
     experiment = basis.experiment
+    n = experiment.answer.repeats if experiment.run.until else 1
     own = {agent.name: agent.model for agent in experiment.table_agents() if agent.model != experiment.answer.model}
     return {
         "k": experiment.retrieval.k,
@@ -479,7 +388,8 @@ def _settings(basis: Basis) -> dict[str, str | int | float | None]:
         "embedding": experiment.retrieval.embedding,
         "rrf_k": experiment.retrieval.rrf_k,
         "answer_model": experiment.answer.model,
-        **{f"{ANSWERS_OF}{agent}": n for agent, n in _repeats(experiment).items()},
+        # Of a run that may end early, how often an agent answers that answers more than once: what it saves.
+        **({f"{ANSWERS_OF}{agent}": n for agent in experiment.answered_agents()} if n > 1 else {}),
         **{f"answer_model.{agent}": model for agent, model in own.items()},
         "judge_model": ", ".join(experiment.judge.models),
         "judge_mode": experiment.judge.mode,
@@ -507,8 +417,9 @@ class Basis:
     """What the sections are made from. retrieval, pointwise: the judge's values; points: of the agents' games.
 
     labelled: the labels of the first k passages, where all have one. found: the verdicts on the games, of a panel the
-    majority's, and table: the same as arrays. own: each judge's. asked: the measures on which agents are compared, but
-    for evaluators'. helpers: who works beside this process; elo and length wait for what they do.
+    majority's. own: each judge's. asked: the measures on which agents are compared, but for evaluators'. margin: the
+    smallest difference of points (0 to 1) that matters: `[run] margin` of a run until something is known, else
+    `[compare] matters`, else `MARGIN`. helpers: who works beside this process; elo and length wait for what they do.
     """
 
     findings: Findings
@@ -520,8 +431,8 @@ class Basis:
     evaluated: Evaluations
     found: Sequence[Verdict]
     own: Sequence[Verdict]
-    asked: Mapping[str, ComparedMeasure]
-    table: Contests
+    asked: dict[str, ComparedMeasure]
+    margin: float
     play: elo.EloSettings
     helpers: Helpers
     elo: Callable[[], Mapping[str, Figure]]
@@ -534,11 +445,6 @@ class Basis:
     def order(self) -> tuple[str, ...]:
         """The agents, best first by points."""
         return self.points.order
-
-    @property
-    def margin(self) -> float:
-        """The smallest difference of points that matters."""
-        return margin_of(self.experiment)
 
     @property
     def k(self) -> int:
@@ -555,16 +461,6 @@ class Basis:
         """Those by which answers were judged by themselves."""
         return self.experiment.judge.criteria
 
-    @cached_property
-    def retrieval_means(self) -> Figures:
-        """The mean of each ranking measure."""
-        return figures(self.retrieval, self.draws)
-
-    @cached_property
-    def pointwise_means(self) -> Figures:
-        """The mean of each criterion."""
-        return figures(self.pointwise, self.draws, HIGHEST)
-
     def in_order(self, table: Mapping[str, V]) -> dict[str, V]:
         """By agent, best first."""
         return {agent: table[agent] for agent in self.order if agent in table}
@@ -579,11 +475,7 @@ def helpers_for(findings: Findings, experiment: Experiment) -> Helpers:
 
 
 def basis_of(
-    findings: Findings,
-    experiment: Experiment,
-    evaluated: Evaluations,
-    helpers: Helpers,
-    drawn: Drawn | None = None,
+    findings: Findings, experiment: Experiment, evaluated: Evaluations, helpers: Helpers, drawn: Drawn | None = None
 ) -> Basis:
     """What other processes can do is begun before what only this one can."""
     settings, agents = experiment.compare, findings.material.agents
@@ -596,6 +488,7 @@ def basis_of(
     rating = helpers.start(bradley_terry.rate, table, draws, play.initial)
     length = begin_control(found, lengths_of(findings.material.answers), agents, draws, helpers, table)
     points = elo.begin(table, draws if settings.elo_intervals else None, play, helpers)
+    margin = experiment.run.margin if experiment.run.until else settings.matters.get(POINTS, MARGIN)
     k, more = experiment.retrieval.k, settings.measures
     labelled = labelled_rows(findings, k)
     retrieval = retrieval_by_query(findings, k, more, labelled)
@@ -614,25 +507,12 @@ def basis_of(
         found=found,
         own=own,
         asked=asked,
-        table=table,
+        margin=margin,
         play=play,
         helpers=helpers,
         elo=points,
         length=length,
         strengths=rating(),
         points=games,
-        standing=stand(games, clusters, settings.seed, margin_of(experiment), *_look(drawn)),
+        standing=stand(games, clusters, settings.seed, margin, *((drawn.look, drawn.told) if drawn else ())),
     )
-
-
-def _look(drawn: Drawn | None) -> tuple[Look | None, tuple[str, ...]]:
-    """At which look the leader is sought, and who was told from it before."""
-    return (drawn.look, drawn.told) if drawn else (None, ())
-
-
-def margin_of(experiment: Experiment) -> float:
-    """The smallest difference of points (0 to 1) that matters: `[run] margin` of a run until something is known, else
-    `[compare] matters`, else `MARGIN`."""
-    if experiment.run.until:
-        return experiment.run.margin
-    return experiment.compare.matters.get(POINTS, MARGIN)

@@ -11,9 +11,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
-from itertools import takewhile
-from pathlib import Path
+from itertools import accumulate, takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,20 +70,19 @@ def ordered(queries: Sequence[Query], seed: int) -> list[list[Query]]:
     left = sorted(sections)
     random.Random(f"{seed}:looks").shuffle(left)
     whole, now = Counter(map(_cell, queries)), Counter[tuple[str, str]]()
+
+    def unlike(name: str) -> float:
+        """How far the shares of what is there, with this section, are from the whole's: their absolute differences."""
+        new = now + Counter(map(_cell, sections[name]))
+        return sum(abs(new[cell] / new.total() - n / whole.total()) for cell, n in whole.items())
+
     found: list[list[Query]] = []
     while left:
-        off = partial(_unlike, whole, now)
-        name = min(left[:AHEAD], key=lambda name: off(sections[name]))
+        name = min(left[:AHEAD], key=unlike)
         left.remove(name)
         now += Counter(map(_cell, sections[name]))
         found.append(sections[name])
     return found
-
-
-def _unlike(whole: Counter[tuple[str, str]], now: Counter[tuple[str, str]], more: Sequence[Query]) -> float:
-    """How far the shares of what is there, with more, are from those of the whole: their absolute differences."""
-    new = now + Counter(map(_cell, more))
-    return sum(abs(new[cell] / new.total() - n / whole.total()) for cell, n in whole.items())
 
 
 def _cell(query: Query) -> tuple[str, str]:
@@ -114,12 +111,18 @@ def _planned(workspace: Workspace) -> _Planned:
         return _Planned(flat, ends, [plan(ends[: at + 1], flat[: ends[at]]) for at in range(n)])
     sections = ordered(queries, workspace.experiment.questions.seed)
     if settings.max_queries is not None:
-        sections = _at_most(sections, settings.max_queries)
+        ends_at = zip(sections, accumulate(map(len, sections)), strict=True)
+        sections = [one for one, end in ends_at if end <= settings.max_queries]
         if not sections:
             said = f"its first section has more than run.max_queries = {settings.max_queries} queries"
             raise InputError(said, file=workspace.planned, remedy="raise run.max_queries, or leave it out")
-    ends = whole_sections([len(one) for one in sections], settings.looks)
-    _check(workspace.planned, sections, ends, settings.looks)
+    sizes = [len(one) for one in sections]
+    ends = whole_sections(sizes, settings.looks)
+    first = sum(start < ends[0] for start in accumulate(sizes, initial=0))
+    if first < FEWEST_SECTIONS:
+        problem = f"its first of {len(ends)} looks has queries from {first} sections, and no agent is told from another"
+        remedy = f"ask for more questions, from more sections, or set run.looks below {settings.looks}"
+        raise InputError(f"{problem} below {FEWEST_SECTIONS}", file=workspace.planned, remedy=remedy)
     flat = [query for one in sections for query in one]
     return _Planned(flat, ends, [plan(ends, flat)] * len(ends))
 
@@ -203,29 +206,6 @@ def planned_by(experiment: Experiment) -> dict[str, Any]:
     run = experiment.run
     by_look = ["write_by_look", run.looks] if run.write_by_look else []
     return held | {"run": [run.until, run.margin, *([run.eliminate] if run.eliminate else []), *by_look]}
-
-
-def _at_most(sections: Sequence[list[Query]], n: int) -> list[list[Query]]:
-    """The first sections with at most n queries."""
-    kept, size = list[list[Query]](), 0
-    for one in sections:
-        if size + len(one) > n:
-            break
-        kept.append(one)
-        size += len(one)
-    return kept
-
-
-def _check(path: Path, sections: Sequence[Sequence[Query]], ends: Sequence[int], looks: int) -> None:
-    n, first = 0, 0
-    for section in sections:
-        if n >= ends[0]:
-            break
-        n, first = n + len(section), first + 1
-    if first < FEWEST_SECTIONS:
-        problem = f"its first of {len(ends)} looks has queries from {first} sections, and no agent is told from another"
-        remedy = f"ask for more questions, from more sections, or set run.looks below {looks}"
-        raise InputError(f"{problem} below {FEWEST_SECTIONS}", file=path, remedy=remedy)
 
 
 def taken_of(workspace: Workspace, drawn: Drawn | None = None) -> list[Taken]:
@@ -341,14 +321,11 @@ def likely(n: int, settings: RunSettings, leads: Sequence[float], spread: float,
     generator = np.random.default_rng(seed)
     own, common = (generator.standard_normal((_PATHS, k, len(ends))) for k in (len(leads), 1))
     steps = (own + common) * np.sqrt(0.5) * spread * np.sqrt(sizes) + np.array(leads)[:, None] * sizes
-    paths = steps.cumsum(axis=-1)
-    best = settings.until == "best"
+    paths, best = steps.cumsum(axis=-1), settings.until == "best"
     level = LEVEL / 2 if best else LEVEL / max(len(leads), 2)
     looks = [Look(tuple(ends.tolist()), at) for at in range(len(ends))]
-    bound = (
-        -ndtri([one.bound(level) for one in looks]) * spread * np.sqrt(ends) - (0 if best else settings.margin) * ends
-    )
-    beyond: Truths = paths > bound
+    bound = -ndtri([one.bound(level) for one in looks]) * spread * np.sqrt(ends)
+    beyond: Truths = paths > bound - (0 if best else settings.margin) * ends
     known: Truths = np.maximum.accumulate(beyond, axis=-1) if best else beyond
     done = np.asarray(known.all(axis=1))
     took = ends[np.where(done.any(axis=1), done.argmax(axis=1), len(ends) - 1)]
@@ -372,11 +349,9 @@ def forecast(workspace: Workspace) -> str | None:
     told = likely(n, settings, leads, spread)
     wanted = "the best is known" if settings.until == "best" else f"none is better by {100 * settings.margin:g} points"
     cheaper = "writing, answers and judging" if settings.write_by_look else "answers and judging"
-    fewer = ""
-    if settings.eliminate:
-        fewer = " Agents told are then asked every other batch only: that costs less, and is decided less often."
+    fewer = " Agents told are then asked every other batch only: that costs less, and is decided less often."
     return (
         f"At most {n} queries, as above, in up to {settings.looks} looks, until {wanted}. {by}, likely "
         f"{told.mean:.0f} of them, in 90% of runs at most {told.most:.0f}: {cheaper} then cost "
-        f"{told.mean / n:.0%} of what is above.{fewer}"
+        f"{told.mean / n:.0%} of what is above.{fewer if settings.eliminate else ''}"
     )

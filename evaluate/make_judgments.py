@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from math import ceil
 from pathlib import Path
 from shutil import rmtree
@@ -31,7 +32,7 @@ from ragassay.experiment.stage import (
 from ragassay.experiment.tables import JudgeSettings
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_qrels, write_records
-from ragassay.records import Assessment, AssessmentRun, Found, Game, Judgment, KeptReplies
+from ragassay.records import Assessment, Found, Game, Judgment, KeptReplies, Record
 from ragassay.text import plain
 
 from .human_labels.corrections import ask_second, write_second
@@ -66,39 +67,31 @@ def evaluate_answers(workspace: Workspace, caller: Caller) -> StageOutcome:
 
     Raises InputError for unusable files or settings, and what the caller raises; nothing is written then.
     """
+    settings = workspace.experiment.evaluate
     if not workspace.experiment.evaluates:
         write_records(workspace.judgments, [])
-        _write_runs(workspace, [])
+        workspace.judgment_runs.unlink(missing_ok=True)
         return StageOutcome()
-    evaluators = experiment_evaluators(workspace)
-    settings, every = workspace.experiment.evaluate, read_material(workspace)
+    evaluators, every = experiment_evaluators(workspace), read_material(workspace)
     material = limited(every, settings.max_rows)
     cases = cases_of(material)
     kept: list[KeptReplies] | None = [] if settings.keep_replies else None
     rows = assess(evaluators, cases, caller, kept)
     again = assess_runs(workspace, evaluators, material, caller)
     write_records(workspace.judgments, rows)
-    _write_runs(workspace, again)
-    write_replies(workspace.judgment_replies, kept)
+    _write_kept(workspace.judgment_runs, again if workspace.experiment.judges_runs else None)
+    _write_kept(workspace.judgment_replies, kept)
     judged, of = len(material.queries), len(every.queries)
     said = f"only the first {judged} of {of} queries are judged by evaluators (max_rows = {settings.max_rows})"
     return outcome_of(by_criterion([*rows, *again]), *([said] if judged < of else []), *passed_over(evaluators, cases))
 
 
-def write_replies(path: Path, kept: Sequence[KeptReplies] | None) -> None:
-    """The file is there only where replies are kept."""
-    if kept is None:
+def _write_kept(path: Path, rows: Sequence[Record] | None) -> None:
+    """The file is there only where its rows are kept."""
+    if rows is None:
         path.unlink(missing_ok=True)
     else:
-        write_records(path, kept)
-
-
-def _write_runs(workspace: Workspace, rows: Sequence[AssessmentRun]) -> None:
-    """The file is there only where agents answer more than once."""
-    if workspace.experiment.judges_runs:
-        write_records(workspace.judgment_runs, rows)
-    else:
-        workspace.judgment_runs.unlink(missing_ok=True)
+        write_records(path, rows)
 
 
 ONE_BY_ONE = "passages were graded one by one (judge.relevance_batch): a token is of one passage"
@@ -147,12 +140,19 @@ def make_judgments(workspace: Workspace, caller: Caller) -> StageOutcome:
     write_if_any(workspace.lists, played.lists)
     write_if_any(workspace.repeats, repeats)
     write_waves(workspace, material.waves)
-    _write_each(workspace, passages, answers)
+    rmtree(workspace.judges, ignore_errors=True)  # what another panel said before
+    for judge in settings.panel:
+        write_records(workspace.judge_relevance(judge), passages[judge])
+        write_records(workspace.judge_pointwise(judge), answers[judge])
     write_second(workspace, second)
-    rows: dict[str, Sequence[Judgment | Game]]
-    rows = {"relevance judgments": _all(passages), "answer judgments": _all(answers)}
-    rows |= {"games": played.games, "repeats": repeats}
-    rows |= {"judgments of the second judge": second.judgments, "games of the second judge": second.games}
+    rows: dict[str, Sequence[Judgment | Game]] = {
+        "relevance judgments": list(chain(*passages.values())),
+        "answer judgments": list(chain(*answers.values())),
+        "games": played.games,
+        "repeats": repeats,
+        "judgments of the second judge": second.judgments,
+        "games of the second judge": second.games,
+    }
     return outcome_of(rows, *_notes(panels, settings), *said_of(material.waves, settings))
 
 
@@ -189,18 +189,6 @@ def _by_judge(panel: Panel, owed: Sequence[Assessment], made: Sequence[Judgment]
     return complete([row.judgment() for row in owed], given)
 
 
-def _all(told: ByJudge) -> list[Judgment]:
-    return [row for rows in told.values() for row in rows]
-
-
-def _write_each(workspace: Workspace, passages: ByJudge, answers: ByJudge) -> None:
-    """Of several judges, what each said by itself; what another panel said before goes."""
-    rmtree(workspace.judges, ignore_errors=True)
-    for judge in workspace.experiment.judge.panel:
-        write_records(workspace.judge_relevance(judge), passages[judge])
-        write_records(workspace.judge_pointwise(judge), answers[judge])
-
-
 def _owed_relevance(material: Material, panel: Panel) -> list[Assessment]:
     """One for every passage of a query's pool, also for what the corpus lacks."""
     return [
@@ -224,17 +212,16 @@ def _owed_pointwise(material: Material, panel: Panel) -> list[Assessment]:
 
 
 def _notes(panels: Sequence[Panel], settings: JudgeSettings) -> list[str]:
-    notes = [
-        f"{panel.judge} judged: it is there to try the plumbing, and its judgments are worthless"
-        for panel in panels
-        if panel.judge in PLUMBING_MODELS
-    ]
     by_token = any(panel.mode == "probability" for panel in panels)
-    if settings.repeats and by_token:
-        notes.append(NO_REPEATS)
-    if settings.relevance_batch > 1 and by_token:
-        notes.append(ONE_BY_ONE)
-    return notes
+    return [
+        *(
+            f"{panel.judge} judged: it is there to try the plumbing, and its judgments are worthless"
+            for panel in panels
+            if panel.judge in PLUMBING_MODELS
+        ),
+        *([NO_REPEATS] if settings.repeats and by_token else []),
+        *([ONE_BY_ONE] if settings.relevance_batch > 1 and by_token else []),
+    ]
 
 
 _ANSWER_TOKENS = 115
@@ -249,10 +236,6 @@ _RELEVANT = {1: 3.3, 2: 1.4}
 """Passages of a query with this label or a higher one, by the strict prompts of that run."""
 
 
-def _distinct(experiment: Experiment, n_queries: float) -> float:
-    return n_queries * len(experiment.answered_agents()) * DISTINCT_ANSWERS
-
-
 def _pool_size(experiment: Experiment) -> float:
     """Passages that a query's agents bring together."""
     return experiment.retrieval.k * (1 + _NEW_PASSAGES_PER_AGENT * (len(experiment.agent_names()) - 1))
@@ -264,77 +247,49 @@ def of_judging(workspace: Workspace) -> list[Load]:
     again = n * (1 + experiment.judge.repeats * experiment.judge.repeat_share)
     loads = [load for panel in panels_of(workspace) for load in _by_panel(panel, workspace, again, passage)]
     if experiment.judge.second:
-        asked = n * experiment.judge.second_share
-        second = replace(workspace, experiment=as_second(experiment))
+        second, asked = replace(workspace, experiment=as_second(experiment)), n * experiment.judge.second_share
         loads += _by_panel(second_panel(workspace), second, asked, passage)
     return loads
 
 
-def _by_panel(panel: Panel, workspace: Workspace, again: float, passage: float) -> list[Load]:
-    """What one model is asked."""
-    experiment = workspace.experiment
-    answers = _distinct(experiment, again) + len(experiment.own_agents()) * again
-    loads = [_relevance(panel, experiment, again, passage)]
-    for judge in panel.pointwise:
-        tokens: float = filled_tokens(judge.template) + _ANSWER_TOKENS
-        tokens += _evidence(experiment, passage) if judge.needs_evidence else 0
-        tokens += experiment.retrieval.k * passage if "passages" in judge.template.names else 0
-        loads.append(foreseen_load(judge.batch_label, panel.judge, answers, tokens))
-    if panel.lists:
-        return [*loads, _lists(panel, workspace, again, passage)]
-    return [*loads, _games(panel, experiment, again, passage)]
-
-
-def _relevance(panel: Panel, experiment: Experiment, n_queries: float, passage: float) -> Load:
-    """Of the pools of agents."""
-    return _graded(panel, n_queries, _pool_size(experiment), passage)
+def _by_panel(panel: Panel, workspace: Workspace, n_queries: float, passage: float) -> list[Load]:
+    """What one model is asked of so many queries."""
+    experiment, judge, names = workspace.experiment, workspace.experiment.judge, workspace.experiment.agent_names()
+    relevant = _RELEVANT[judge.relevant_from]
+    answers = (
+        n_queries * len(experiment.answered_agents()) * DISTINCT_ANSWERS + len(experiment.own_agents()) * n_queries
+    )
+    loads = [_graded(panel, n_queries, _pool_size(experiment), passage)]
+    for one in panel.pointwise:
+        tokens: float = filled_tokens(one.template) + _ANSWER_TOKENS
+        tokens += relevant * (passage + _REASON_TOKENS) if one.needs_evidence else 0
+        tokens += experiment.retrieval.k * passage if "passages" in one.template.names else 0
+        loads.append(foreseen_load(one.batch_label, panel.judge, answers, tokens))
+    # What a game or a list shows to be relevant.
+    shown = relevant * (passage * judge.games_passages + _REASON_TOKENS * judge.games_notes)
+    if not panel.lists:
+        pairs = len(names) * (len(names) - 1) / 2 * (judge.adaptive_max_games if judge.games == "adaptive" else 1)
+        tokens = filled_tokens(panel.games["a"].template) + shown + 2 * _ANSWER_TOKENS
+        calls = n_queries * pairs * judge.orders * _DISTINCT_PAIRS
+        return [*loads, foreseen_load("games", panel.judge, calls, tokens)]
+    # The lists of a query in each presentation, of all waves.
+    plan = Plan(waves_of(workspace, names), ["one"], judge.anchors, judge.seed)
+    blocks = [block for block in plan.blocks("one") if block.pairs]
+    seats = sum(len(block.agents) for block in blocks) / max(1, len(blocks))
+    played = judge.adaptive_max_games if judge.games == "listwise-adaptive" else 1.0
+    tokens = filled_tokens(panel.lists[1].template) + shown + seats * _ANSWER_TOKENS
+    calls = played * n_queries * len(panel.lists) * len(blocks)
+    return [*loads, foreseen_load("listwise", panel.judge, calls, tokens, seats)]
 
 
 def _graded(panel: Panel, n_queries: float, pool: float, passage: float) -> Load:
-    """One by one, or in batches of nearly the same size."""
-    model = panel.judge
+    """Passages one by one, or in batches of nearly the same size."""
     if panel.batch is None:
         tokens = filled_tokens(panel.relevance.template) + passage
-        return foreseen_load(panel.relevance.batch_label, model, n_queries * pool, tokens)
+        return foreseen_load(panel.relevance.batch_label, panel.judge, n_queries * pool, tokens)
     batches = ceil(pool / panel.batch.size)
     tokens = filled_tokens(panel.batch.template) + passage * pool / batches
-    return foreseen_load(panel.batch.batch_label, model, n_queries * batches, tokens, pool / batches)
-
-
-def _games(panel: Panel, experiment: Experiment, n_queries: float, passage: float) -> Load:
-    """Games of two answers, in both orders."""
-    tokens = filled_tokens(panel.games["a"].template) + _shown(experiment, passage) + 2 * _ANSWER_TOKENS
-    return foreseen_load("games", panel.judge, _n_games(experiment, n_queries), tokens)
-
-
-def _lists(panel: Panel, workspace: Workspace, n_queries: float, passage: float) -> Load:
-    """The lists of a query in each presentation, of all waves; what is relevant is shown once in each."""
-    experiment = workspace.experiment
-    judge, waves = experiment.judge, waves_of(workspace, experiment.agent_names())
-    blocks = [block for block in Plan(waves, ["one"], judge.anchors, judge.seed).blocks("one") if block.pairs]
-    seats = sum(len(block.agents) for block in blocks) / max(1, len(blocks))
-    played = judge.adaptive_max_games if judge.games == "listwise-adaptive" else 1.0
-    tokens = filled_tokens(panel.lists[1].template) + _shown(experiment, passage) + seats * _ANSWER_TOKENS
-    return foreseen_load("listwise", panel.judge, played * n_queries * len(panel.lists) * len(blocks), tokens, seats)
-
-
-def _shown(experiment: Experiment, passage: float) -> float:
-    """The tokens of what a game or a list shows to be relevant."""
-    judge = experiment.judge
-    return _evidence(experiment, passage * judge.games_passages, _REASON_TOKENS * judge.games_notes)
-
-
-def _evidence(experiment: Experiment, passage: float, note: float = _REASON_TOKENS) -> float:
-    return _RELEVANT[experiment.judge.relevant_from] * (passage + note)
-
-
-def _n_games(experiment: Experiment, n_queries: float) -> float:
-    """How many orders of games are put to the judge."""
-    names: Sequence[str] = experiment.agent_names()
-    pairs = len(names) * (len(names) - 1) / 2
-    if experiment.judge.games == "adaptive":
-        pairs *= experiment.judge.adaptive_max_games
-    return n_queries * pairs * experiment.judge.orders * _DISTINCT_PAIRS
+    return foreseen_load(panel.batch.batch_label, panel.judge, n_queries * batches, tokens, pool / batches)
 
 
 def of_pools(workspace: Workspace, n_questions: int) -> list[Load]:
@@ -343,11 +298,8 @@ def of_pools(workspace: Workspace, n_questions: int) -> list[Load]:
     On the high side: as if KNN, where there is one, found nothing that BM25 does, one passage of a question's own
     section came on top, and the hybrid brought nothing new.
     """
-    experiment, passage = workspace.experiment, mean_passage_tokens(workspace)
-    rankers = 2 if experiment.searches_vectors else 1
-    pool = rankers * experiment.questions.pool_depth + 1
-    panels = [in_batches(workspace, panel) for panel in panels_of(workspace)]
-    return [_graded(panel, n_questions, pool, passage) for panel in panels]
+    experiment, rankers = workspace.experiment, 2 if workspace.experiment.searches_vectors else 1
+    return _of_pool(workspace, n_questions, rankers * experiment.questions.pool_depth + 1)
 
 
 def of_finalists(workspace: Workspace) -> list[Load]:
@@ -356,11 +308,15 @@ def of_finalists(workspace: Workspace) -> list[Load]:
     The most that it may be: a request a query where the judge grades in batches, else one for each of so many passages.
     A query that is known to have no pool of passages, its evidence being people's, is not asked about.
     """
-    n, passage = count_queries(workspace), mean_passage_tokens(workspace)
+    n = count_queries(workspace)
     if workspace.found.exists():
         n = min(n, len({row.query_id for row in read_records(workspace.found, Found)}))
-    panels = [in_batches(workspace, panel) for panel in panels_of(workspace)]
-    return [_graded(panel, n, workspace.experiment.judge.pool_batch, passage) for panel in panels]
+    return _of_pool(workspace, n, workspace.experiment.judge.pool_batch)
+
+
+def _of_pool(workspace: Workspace, n_queries: int, pool: int) -> list[Load]:
+    passage = mean_passage_tokens(workspace)
+    return [_graded(in_batches(workspace, panel), n_queries, pool, passage) for panel in panels_of(workspace)]
 
 
 def of_evaluators(workspace: Workspace) -> list[Load]:
@@ -371,16 +327,16 @@ def of_evaluators(workspace: Workspace) -> list[Load]:
     if not workspace.experiment.evaluates:
         return []
     experiment, n, passage = workspace.experiment, count_queries(workspace), mean_passage_tokens(workspace)
-    loads = []
-    most = experiment.evaluate.max_rows
-    if most is not None:
-        n = min(n, max(1, most // max(1, len(experiment.agent_names()))))
-    pool, answers = _pool_size(experiment), len(experiment.agent_names()) * DISTINCT_ANSWERS
-    for evaluator in experiment_evaluators(workspace):
-        of_passages = evaluator.unit == "passage"
-        per_item = 0.0 if evaluator.asking == "nothing" else evaluator.n_calls
-        calls = n * per_item * (pool if of_passages else answers * experiment.answer.repeats)
-        shown = experiment.retrieval.k if "context" in (evaluator.reads or ("context",)) else 0
-        tokens = _EVALUATOR_TOKENS + passage * (1 if of_passages else shown)
-        loads += [foreseen_load(evaluator.batch_label, evaluator.setup.model, calls, tokens)] if calls else []
+    agents, loads = len(experiment.agent_names()), []
+    if (most := experiment.evaluate.max_rows) is not None:
+        n = min(n, max(1, most // max(1, agents)))
+    for one in experiment_evaluators(workspace):
+        items, shown = agents * DISTINCT_ANSWERS * experiment.answer.repeats, experiment.retrieval.k
+        if one.unit == "passage":
+            items, shown = _pool_size(experiment), 1
+        elif "context" not in (one.reads or ("context",)):
+            shown = 0
+        if one.asking != "nothing" and (calls := n * one.n_calls * items):
+            tokens = _EVALUATOR_TOKENS + passage * shown
+            loads.append(foreseen_load(one.batch_label, one.setup.model, calls, tokens))
     return loads

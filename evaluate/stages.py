@@ -54,11 +54,9 @@ def judge_settings(experiment: Experiment) -> dict[str, Any]:
     """Those that shape the judgments and games."""
     judge = experiment.judge
     values = tables(experiment, "judge", models=judge.all_models)
-    unused = set() if judge.panel else {"judge.panel"}
-    if judge.second:
-        values["retrieval.k"] = experiment.retrieval.k
-    else:
-        unused |= {"judge.second", "judge.second_share"}
+    unused = [] if judge.panel else ["judge.panel"]
+    unused += [] if judge.second else ["judge.second", "judge.second_share"]
+    values |= {"retrieval.k": experiment.retrieval.k} if judge.second else {}
     return {name: value for name, value in values.items() if name not in unused}
 
 
@@ -135,11 +133,6 @@ def report_settings(experiment: Experiment) -> dict[str, Any]:
     return values | {"questions.kinds": questions.kinds} if questions.from_needs else values
 
 
-def report_templates() -> list[Path]:
-    """The page's templates and styles."""
-    return sorted(path for path in TEMPLATES.rglob("*") if path.is_file())
-
-
 def _answers(workspace: Workspace) -> list[Path]:
     return [workspace.answers(name) for name in workspace.experiment.agent_names()]
 
@@ -148,14 +141,7 @@ def _of_judges(workspace: Workspace) -> list[Path]:
     """What each judge of a panel says by itself, and what a second judge says."""
     w, judge = workspace, workspace.experiment.judge
     paths = [path(name) for name in judge.panel for path in (w.judge_relevance, w.judge_pointwise)]
-    second = [w.second_drawn, w.second_relevance, w.second_pointwise, w.second_games]
-    return [*paths, *(second if judge.second else [])]
-
-
-def _judge_uses(workspace: Workspace) -> list[Path]:
-    """Prompts, and what a second judge's passages are drawn by."""
-    names = workspace.experiment.agent_names() if workspace.experiment.judge.second else ()
-    return [*judge_prompts(workspace), *(workspace.rankings(name) for name in names)]
+    return paths + ([w.second_drawn, w.second_relevance, w.second_pointwise, w.second_games] if judge.second else [])
 
 
 def _judging_foreseen(workspace: Workspace) -> list[Load]:
@@ -173,7 +159,12 @@ def _judge(workspace: Workspace, means: Means) -> StageOutcome:
 JUDGE = Stage(
     "judge",
     needs=lambda w: [w.passages, w.queries, *_answers(w)],
-    uses=lambda w: [*_judge_uses(w), *says_not_asked(w)],
+    uses=lambda w: [
+        *judge_prompts(w),
+        # By these a second judge's passages are drawn.
+        *(w.rankings(name) for name in w.experiment.agent_names() if w.experiment.judge.second),
+        *says_not_asked(w),
+    ],
     settings=judge_settings,
     makes=lambda w: [w.relevance, w.qrels, w.pointwise, w.games, w.lists, w.repeats, *_of_judges(w)],
     run=_judge,
@@ -212,7 +203,7 @@ def check_what_evaluators_load(workspace: Workspace, own_queries: Sequence[Query
 def _evaluations_foreseen(workspace: Workspace) -> list[Load]:
     from .make_judgments import of_evaluators
 
-    return of_evaluators(workspace) if workspace.experiment.evaluates else []
+    return of_evaluators(workspace)
 
 
 def _evaluate(workspace: Workspace, means: Means) -> StageOutcome:
@@ -221,15 +212,12 @@ def _evaluate(workspace: Workspace, means: Means) -> StageOutcome:
     return evaluate_answers(workspace, means.caller)
 
 
-def _evaluated(workspace: Workspace) -> list[Path]:
-    experiment = workspace.experiment
-    runs = experiment.answered_agents() if experiment.judges_runs and experiment.answer.repeats > 1 else ()
-    return [workspace.passages, workspace.queries, *_answers(workspace), *map(workspace.answer_runs, runs)]
-
-
 EVALUATE = Stage(
     "evaluate",
-    needs=_evaluated,
+    needs=lambda w: [
+        *(w.passages, w.queries, *_answers(w)),
+        *(w.answer_runs(name) for name in w.experiment.answered_agents() if w.experiment.judges_runs),
+    ],
     uses=lambda w: [*evaluate_prompts(w), *says_not_asked(w)],
     settings=evaluate_settings,
     makes=lambda w: [
@@ -245,7 +233,6 @@ EVALUATE = Stage(
 
 
 def _compare(workspace: Workspace, means: Means) -> StageOutcome:
-    del means
     from .compare import compare
 
     return compare(workspace)
@@ -269,19 +256,7 @@ COMPARE = Stage(
 )
 
 
-def _beside_the_report(workspace: Workspace) -> list[Path]:
-    w = workspace
-    return [
-        *(w.rewrites, w.unreadable, w.suspicious_pages, w.lists),
-        *([w.screen] if w.experiment.retriever else []),
-        *([w.questions_check] if w.experiment.questions.from_needs else []),
-        *([w.validity] if w.validity.exists() else []),
-        *report_templates(),
-    ]
-
-
 def _report(workspace: Workspace, means: Means) -> StageOutcome:
-    del means
     from .report.page import report
 
     return report(workspace)
@@ -290,7 +265,13 @@ def _report(workspace: Workspace, means: Means) -> StageOutcome:
 REPORT = Stage(
     "report",
     needs=lambda w: [w.figures, w.queries, w.passages, w.relevance, w.pointwise, w.games, *_answers(w)],
-    uses=_beside_the_report,
+    uses=lambda w: [
+        *(w.rewrites, w.unreadable, w.suspicious_pages, w.lists),
+        *([w.screen] if w.experiment.retriever else []),
+        *([w.questions_check] if w.experiment.questions.from_needs else []),
+        *([w.validity] if w.validity.exists() else []),
+        *sorted(path for path in TEMPLATES.rglob("*") if path.is_file()),
+    ],
     settings=report_settings,
     makes=lambda w: [w.report],
     run=_report,
