@@ -109,7 +109,8 @@ def compare(workspace: Workspace) -> StageOutcome:
     """
     check_measures(workspace)
     experiment, everything = workspace.experiment, read_findings(workspace)
-    findings, people, judged = originals_alone(everything), read_people(workspace), Judgments()
+    findings = originals_alone(everything)
+    people, judged = read_people(workspace), Judgments()
     if experiment.evaluates and workspace.judgments.exists():
         judged = Judgments(
             rows=read_records(workspace.judgments, Assessment), evaluators=experiment_evaluators(workspace)

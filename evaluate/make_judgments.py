@@ -36,7 +36,7 @@ from ragassay.records import Assessment, Found, Game, Judgment, KeptReplies, Rec
 from ragassay.text import plain
 
 from .human_labels.corrections import ask_second, write_second
-from .inputs.findings import Material, judged_so_far, limited, originals_alone, read_material
+from .inputs.findings import Findings, Material, limited, originals_alone, read_material, read_rankings
 from .inputs.labels import panel_labels
 from .judging.asked_again import (
     NO_REPEATS,
@@ -131,8 +131,14 @@ def make_judgments(workspace: Workspace, caller: Caller) -> StageOutcome:
     ]
     in_turn = [query.id for query in material.queries] if material.planned else ()
     repeats = judge_again(panels, settings, waves, asked, caller, in_turn)
-    so_far = originals_alone(judged_so_far(workspace, material, relevance, pointwise, played.games))
-    second = ask_second(workspace, so_far, _whole(material, waves), relevant, caller)
+    so_far = Findings(
+        material,
+        rankings=read_rankings(workspace, material),
+        relevance=tuple(relevance),
+        pointwise=tuple(pointwise),
+        games=tuple(played.games),
+    )
+    second = ask_second(workspace, originals_alone(so_far), _whole(material, waves), relevant, caller)
     write_records(workspace.relevance, relevance)
     write_qrels(workspace.qrels, qrels_of(relevance))
     write_records(workspace.pointwise, pointwise)

@@ -49,7 +49,7 @@ def corrected(queries: tuple[str, ...], n: int, seed: int, generator: np.random.
     answers = {(q, agent): Answer(query_id=q, agent=agent, answer="an answer") for q in queries for agent in AGENTS}
     material = Material(tuple(Query(_id=q, text="?") for q in queries), AGENTS, {}, answers)
     dear, cheap = judged(queries, generator)
-    findings = Findings(material, (), {}, (), {}, {}, tuple(cheap), (), (), (), ())
+    findings = Findings(material, pointwise=tuple(cheap))
     frame = draw_frame(findings, [CRITERION], 5, n=n, seed=seed, kinds=["answers"])
     values = {a: {CRITERION: {row.query_id: row.label for row in cheap if row.subject == a}} for a in AGENTS}
     people = second_labels(frame, dear).people

@@ -109,8 +109,7 @@ def read_clusters(path: Path | None, queries: Iterable[str], asked_in: Path) -> 
     if not any(name.startswith("section ") for name in found.names):
         remedy = 'give each {"_id": …, "text": …, "metadata": {"section": …}}, or leave --sections out'
         raise InputError("names no query's section", file=path, remedy=remedy)
-    unknown = sorted(set(queries) - often.keys())
-    if unknown:
+    if unknown := sorted(set(queries) - often.keys()):
         named = ", ".join(f"'{plain(query)}'" for query in unknown[:_NAMED]) + (", …" if len(unknown) > _NAMED else "")
         some = "1 query" if len(unknown) == 1 else f"{len(unknown):,} queries"
         problem = f"lacks {some} of {asked_in}: {named}"
@@ -125,19 +124,18 @@ def source_clusters(queries: Sequence[Query], *, by_text: bool = True) -> Cluste
     theirs. A text without a letter or digit is nobody's. A perturbed query is of its original's. The turns of a
     conversation (`metadata.conversation`) are of one cluster, and their texts, such as “Why?”, join no two.
     """
-    sections = {query.id: _section(query) for query in queries}
+    sections, texts = dict[str, str](), dict[str, str]()
+    for query in queries:
+        section = query.metadata.get("section")
+        named = isinstance(section, str | int) and not isinstance(section, bool) and section != ""
+        sections[query.id] = f"section {query.metadata.get('doc', '')} {section}" if named else f"query {query.id}"
+        texts[query.id] = same_words(query.text) if by_text and not query.history else ""
+        if (conversation := query.metadata.get("conversation")) is not None:
+            texts[query.id] = f"conversation {json.dumps(conversation)}"
     for query in queries:
         if (original := perturbed_from(query)) is not None:
             sections[query.id] = sections.get(original, f"query {original}")
-    texts = {query.id: _shared(query, by_text=by_text) for query in queries}
-    return Clusters.named(list(sections), _joined(list(sections.values()), [texts[query] for query in sections]))
-
-
-def _shared(query: Query, *, by_text: bool) -> str:
-    """What all queries of a cluster share beside a section; "" where that is nothing."""
-    if (conversation := query.metadata.get("conversation")) is not None:
-        return f"conversation {json.dumps(conversation)}"
-    return same_words(query.text) if by_text and not query.history else ""
+    return Clusters.named(list(sections), _joined(list(sections.values()), list(texts.values())))
 
 
 def _joined(names: Sequence[str], texts: Sequence[str]) -> list[str]:
@@ -155,13 +153,6 @@ def _joined(names: Sequence[str], texts: Sequence[str]) -> list[str]:
         if low != high:
             joined[high] = low
     return [root(name) for name in names]
-
-
-def _section(query: Query) -> str:
-    section = query.metadata.get("section")
-    if isinstance(section, str | int) and not isinstance(section, bool) and section != "":
-        return f"section {query.metadata.get('doc', '')} {section}"
-    return f"query {query.id}"
 
 
 class BySource(NamedTuple):

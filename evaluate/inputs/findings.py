@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from pathlib import Path
 from sys import intern
 from typing import Any, Protocol, TypeVar
@@ -25,7 +26,6 @@ from ragassay.records import (
     Passage,
     Query,
     RankedList,
-    Record,
     Repeat,
     Section,
     StageUsage,
@@ -120,19 +120,25 @@ def limited(material: Material, max_rows: int | None) -> Material:
     return replace(material, queries=material.queries[: max(1, max_rows // max(1, len(material.agents)))])
 
 
-def read_material(workspace: Workspace, agents: Sequence[str] | None = None, read: Read = read_records) -> Material:
-    """Read what the stages before have written, of `agents` (default: the experiment's).
+def read_material(workspace: Workspace, read: Read = read_records) -> Material:
+    """Read what the stages before have written. Raises InputError with the file and line.
 
-    read: what reads a file's records. Raises InputError with the file and line.
+    read: what reads a file's records. What an agent says about queries that were not asked is passed over.
     """
     queries = tuple(by_id(workspace.queries, Query).values())
     if not queries:
         raise InputError("holds no query", file=workspace.queries, remedy="run `ragassay questions` first")
-    agents = tuple(agents) if agents is not None else workspace.experiment.agent_names()
-    passages = by_id(workspace.passages, Passage, read)
+    agents, passages = workspace.experiment.agent_names(), by_id(workspace.passages, Passage, read)
     given: dict[tuple[str, str], Answer] = {}
+    query_ids = {query.id for query in queries}
     for agent in agents:
-        given |= _answers_of(workspace, agent, {query.id for query in queries}, read)
+        for answer in read(workspace.answers(agent), Answer):
+            if (answer.query_id, agent) in given:
+                said = f"has two answers to query '{plain(answer.query_id)}'"
+                raise InputError(said, file=workspace.answers(agent))
+            if answer.query_id in query_ids:
+                mine = answer.agent == agent
+                given[answer.query_id, agent] = answer if mine else answer.model_copy(update={"agent": agent})
     not_asked = read_not_asked(workspace.not_asked)
     answers = {
         (query.id, agent): given.get((query.id, agent))
@@ -144,30 +150,21 @@ def read_material(workspace: Workspace, agents: Sequence[str] | None = None, rea
     if not workspace.experiment.run.until:
         return Material(queries, agents, passages, answers, not_asked=not_asked)
     look = read_json(workspace.look)
-    told, batches = _told(workspace, look, queries), _batches(look["ends"], queries)
+    plans = look.get("plans", [look["plan"]])
+    taken = [one for one in _if_there(workspace.looks, Taken) if one.plan in plans]
+    before = [[one.told for one in taken if one.queries <= place] for place in range(len(queries))]
+    told = {query.id: frozenset(looks[-1]) for query, looks in zip(queries, before, strict=True) if looks}
+    batches = tuple(
+        frozenset(query.id for query in queries[start:end])
+        for start, end in pairwise((0, *look["ends"]))
+        if start < len(queries)
+    )
     planned = tuple(map(tuple, batches))
     if "plans" not in look:
         planned = (tuple(query.id for query in read_records(workspace.planned, Query)),)
     return Material(
         queries, agents, passages, answers, planned=planned, told=told, batches=batches, not_asked=not_asked
     )
-
-
-def _batches(ends: Sequence[int], queries: Sequence[Query]) -> tuple[frozenset[str], ...]:
-    return tuple(
-        frozenset(query.id for query in queries[start:end])
-        for start, end in zip((0, *ends), ends, strict=False)
-        if start < len(queries)
-    )
-
-
-def _told(workspace: Workspace, look: Mapping[str, Any], queries: Sequence[Query]) -> dict[str, frozenset[str]]:
-    if not workspace.looks.exists():
-        return {}
-    plans = look.get("plans", [look["plan"]])
-    taken = [one for one in read_records(workspace.looks, Taken) if one.plan in plans]
-    before = [[one.told for one in taken if one.queries <= place] for place in range(len(queries))]
-    return {query.id: frozenset(told[-1]) for query, told in zip(queries, before, strict=True) if told}
 
 
 def by_id(path: Path, kind: type[R], read: Read = read_records) -> dict[str, R]:
@@ -179,21 +176,6 @@ def by_id(path: Path, kind: type[R], read: Read = read_records) -> dict[str, R]:
         records[record.id] = record
     return records
 
-
-def _answers_of(workspace: Workspace, agent: str, query_ids: set[str], read: Read) -> dict[tuple[str, str], Answer]:
-    """An agent's answers to the queries asked; what it says about others is not owed."""
-    path = workspace.answers(agent)
-    answers: dict[tuple[str, str], Answer] = {}
-    for answer in read(path, Answer):
-        if (answer.query_id, agent) in answers:
-            raise InputError(f"has two answers to query '{plain(answer.query_id)}'", file=path)
-        if answer.query_id in query_ids:
-            mine = answer.agent == agent
-            answers[answer.query_id, agent] = answer if mine else answer.model_copy(update={"agent": agent})
-    return answers
-
-
-_Read = TypeVar("_Read", bound=Record)
 
 Ranked = dict[str, list[tuple[str, float]] | None]
 """Query id to (passage id, score), best first; None where retrieval failed. Empty: it retrieved nothing."""
@@ -220,16 +202,16 @@ class Findings:
     """
 
     material: Material
-    sections: tuple[Section, ...]
-    rankings: dict[str, Ranked]
-    relevance: tuple[Judgment, ...]
-    qrels: Qrels
-    people: Qrels
-    pointwise: tuple[Judgment, ...]
-    games: tuple[Game, ...]
-    ledger: tuple[LedgerRow, ...]
-    notices: tuple[str, ...]
-    usage: tuple[StageUsage, ...]
+    sections: tuple[Section, ...] = ()
+    rankings: dict[str, Ranked] = field(default_factory=dict)
+    relevance: tuple[Judgment, ...] = ()
+    qrels: Qrels = field(default_factory=dict)
+    people: Qrels = field(default_factory=dict)
+    pointwise: tuple[Judgment, ...] = ()
+    games: tuple[Game, ...] = ()
+    ledger: tuple[LedgerRow, ...] = ()
+    notices: tuple[str, ...] = ()
+    usage: tuple[StageUsage, ...] = ()
     unusable: tuple[str, ...] = ()
     repeats: tuple[Repeat, ...] = ()
     lists: tuple[RankedList, ...] = ()
@@ -238,15 +220,10 @@ class Findings:
 
     def of_judge(self, judge: str) -> Findings:
         """The same with what one judge of the panel says."""
-        return replace(
-            self,
-            relevance=self.judges[judge].relevance,
-            pointwise=self.judges[judge].pointwise,
-            games=tuple(row for row in self.games if row.judge == judge),
-            repeats=tuple(row for row in self.repeats if row.judge == judge),
-            lists=tuple(row for row in self.lists if row.judge == judge),
-            judges={},
-        )
+        rows: dict[str, Any] = dict(vars(self.judges[judge]))
+        for name in ("games", "repeats", "lists"):
+            rows[name] = tuple(row for row in getattr(self, name) if row.judge == judge)
+        return replace(self, judges={}, **rows)
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -310,15 +287,40 @@ _SLIM: Mapping[type, Callable[[Any], None]] = {
 }
 
 
-def read_findings(workspace: Workspace, agents: Sequence[str] | None = None, read: Read | None = None) -> Findings:
-    """Read them, of `agents` (default: the experiment's). Raises InputError with the file and, if any, line.
+def read_findings(workspace: Workspace, read: Read | None = None) -> Findings:
+    """Read them. Raises InputError with the file and, if any, line.
 
     read: how what was found, answered and judged is read (default: `without_texts`, or `with_answers` where evaluators
     may have to be told of answers without a word); who shows or judges texts gives `read_records`.
     """
-    usual = with_answers if workspace.experiment.evaluates else without_texts
+    read = read or (with_answers if workspace.experiment.evaluates else without_texts)
     with _uncollected():
-        return _read_findings(workspace, agents, read or usual)
+        material = read_material(workspace, read)
+        notices, usage = _manifests(workspace.manifests)
+        queries, games = {query.id for query in material.queries}, read(workspace.games, Game)
+        _check_games(games, queries, set(material.agents), workspace.games)
+        own, unusable = workspace.own_qrels, list[str]()
+        people = read_qrels(own) if own.exists() else {}
+        if own.exists() and not queries & people.keys():
+            remedy = f"give the ids that stand in {workspace.queries}"
+            unusable.append(plain(f"{own} labels no query of the test set: {remedy}"))
+        return Findings(
+            material,
+            sections=tuple(_if_there(workspace.sections, Section)),
+            rankings=read_rankings(workspace, material),
+            relevance=tuple(read(workspace.relevance, Judgment)),
+            qrels=read_qrels(workspace.qrels),
+            people={query: labels for query, labels in people.items() if query in queries},
+            pointwise=tuple(read(workspace.pointwise, Judgment)),
+            games=tuple(games),
+            ledger=tuple(_if_there(workspace.ledger, LedgerRow)),
+            notices=notices,
+            usage=usage,
+            unusable=tuple(unusable),
+            repeats=tuple(_if_there(workspace.repeats, Repeat)),
+            lists=tuple(_if_there(workspace.lists, RankedList)),
+            judges={judge: _of_judge(workspace, judge, read) for judge in workspace.experiment.judge.panel},
+        )
 
 
 @contextmanager
@@ -332,33 +334,6 @@ def _uncollected() -> Iterator[None]:
     finally:
         if was:
             gc.enable()
-
-
-def _read_findings(workspace: Workspace, agents: Sequence[str] | None, read: Read) -> Findings:
-    material = read_material(workspace, agents, read)
-    notices, usage = _manifests(workspace.manifests)
-    queries = {query.id for query in material.queries}
-    games = read(workspace.games, Game)
-    _check_games(games, queries, set(material.agents), workspace.games)
-    people = read_qrels(workspace.own_qrels) if workspace.own_qrels.exists() else {}
-    strange = f"{workspace.own_qrels} labels no query of the test set: give the ids that stand in {workspace.queries}"
-    return Findings(
-        material,
-        tuple(_if_there(workspace.sections, Section)),
-        read_rankings(workspace, material),
-        tuple(read(workspace.relevance, Judgment)),
-        read_qrels(workspace.qrels),
-        {query: labels for query, labels in people.items() if query in queries},
-        tuple(read(workspace.pointwise, Judgment)),
-        tuple(games),
-        tuple(_if_there(workspace.ledger, LedgerRow)),
-        notices,
-        usage,
-        () if queries & people.keys() or not workspace.own_qrels.exists() else (plain(strange),),
-        tuple(_if_there(workspace.repeats, Repeat)),
-        tuple(_if_there(workspace.lists, RankedList)),
-        {judge: _of_judge(workspace, judge, read) for judge in workspace.experiment.judge.panel},
-    )
 
 
 def _of_judge(workspace: Workspace, judge: str, read: Read) -> OfJudge:
@@ -375,30 +350,7 @@ def read_rankings(workspace: Workspace, material: Material) -> dict[str, Ranked]
     return {agent: ranking for agent, ranking in ranked.items() if ranking is not None}
 
 
-def judged_so_far(
-    workspace: Workspace,
-    material: Material,
-    relevance: Sequence[Judgment],
-    pointwise: Sequence[Judgment],
-    games: Sequence[Game],
-) -> Findings:
-    """What there is to draw from while the judge stage runs: rankings, labels and games."""
-    return Findings(
-        material,
-        sections=(),
-        rankings=read_rankings(workspace, material),
-        relevance=tuple(relevance),
-        qrels={},
-        people={},
-        pointwise=tuple(pointwise),
-        games=tuple(games),
-        ledger=(),
-        notices=(),
-        usage=(),
-    )
-
-
-def _if_there(path: Path, kind: type[_Read]) -> list[_Read]:
+def _if_there(path: Path, kind: type[AnyRecord]) -> list[AnyRecord]:
     return read_records(path, kind) if path.exists() else []
 
 
@@ -422,42 +374,32 @@ def _ranked(path: Path, agent: str, material: Material) -> Ranked | None:
 def _check_games(games: Sequence[Game], queries: set[str], agents: set[str], path: Path) -> None:
     """Raises InputError for a game about a query or an agent that this experiment does not have."""
     for game in games:
-        strange = [("query", game.query_id)] if game.query_id not in queries else []
-        strange += [("agent", name) for name in (game.agent_a, game.agent_b) if name not in agents]
-        if strange:
-            kind, name = strange[0]
-            raise InputError(
-                f"has a game of {kind} '{plain(name)}', which this experiment does not have",
-                file=path,
-                remedy="run `ragassay judge` again",
-            )
+        for kind, name, known in (
+            ("query", game.query_id, queries),
+            ("agent", game.agent_a, agents),
+            ("agent", game.agent_b, agents),
+        ):
+            if name not in known:
+                problem = f"has a game of {kind} '{plain(name)}', which this experiment does not have"
+                raise InputError(problem, file=path, remedy="run `ragassay judge` again")
 
 
 def _manifests(folder: Path) -> tuple[tuple[str, ...], tuple[StageUsage, ...]]:
     """Notices (those of stages that delivered less than asked first, then in the stages' order) and usage."""
-    grave: list[str] = []
-    other: list[str] = []
-    usage: list[StageUsage] = []
-    for stage in STAGES:
+    grave, other, usage = list[str](), list[str](), list[StageUsage]()
+    for stage in ("ingest", "questions", "retrieve", "answer", "judge", "evaluate"):
         path = folder / f"{stage}.json"
-        if path.exists():
-            manifest = read_json(path)
-            (grave if _field(manifest, "exit_status", path) else other).extend(_field(manifest, "notices", path) or ())
-            usage += [_usage(row, path) for row in _field(manifest, "usage", path) or ()]
+        if not path.exists():
+            continue
+        manifest = read_json(path)
+        if not isinstance(manifest, dict):
+            raise InputError("is not a stage's manifest", file=path, remedy="remove it and run the stage again")
+        (grave if manifest.get("exit_status") else other).extend(manifest.get("notices") or ())
+        try:
+            usage += map(StageUsage.model_validate, manifest.get("usage") or ())
+        except ValidationError as error:
+            raise InputError(first_problem(error), file=path, remedy="remove it and run the stage again") from None
     return tuple(dict.fromkeys(grave + other)), tuple(usage)
-
-
-def _field(manifest: Any, name: str, path: Path) -> Any:
-    if not isinstance(manifest, dict):
-        raise InputError("is not a stage's manifest", file=path, remedy="remove it and run the stage again")
-    return manifest.get(name)
-
-
-def _usage(row: Any, path: Path) -> StageUsage:
-    try:
-        return StageUsage.model_validate(row)
-    except ValidationError as error:
-        raise InputError(first_problem(error), file=path, remedy="remove it and run the stage again") from None
 
 
 def pairs_of(queries: Sequence[Query]) -> Mapping[str, str]:
@@ -476,6 +418,10 @@ def originals_alone(findings: Findings) -> Findings:
         return findings
     kept = {query.id for query in queries}
     answers = {key: answer for key, answer in findings.material.answers.items() if key[0] in kept}
+
+    def mine(one: Findings | OfJudge, *names: str) -> dict[str, Any]:
+        return {name: tuple(row for row in getattr(one, name) if row.query_id in kept) for name in names}
+
     return replace(
         findings,
         perturbed=frozenset(query.id for query in findings.material.queries if query.id not in kept),
@@ -484,18 +430,8 @@ def originals_alone(findings: Findings) -> Findings:
             agent: {query: row for query, row in ranked.items() if query in kept}
             for agent, ranked in findings.rankings.items()
         },
-        relevance=tuple(row for row in findings.relevance if row.query_id in kept),
         qrels={query: labels for query, labels in findings.qrels.items() if query in kept},
         people={query: labels for query, labels in findings.people.items() if query in kept},
-        pointwise=tuple(row for row in findings.pointwise if row.query_id in kept),
-        games=tuple(row for row in findings.games if row.query_id in kept),
-        repeats=tuple(row for row in findings.repeats if row.query_id in kept),
-        lists=tuple(row for row in findings.lists if row.query_id in kept),
-        judges={
-            judge: OfJudge(
-                tuple(row for row in one.relevance if row.query_id in kept),
-                tuple(row for row in one.pointwise if row.query_id in kept),
-            )
-            for judge, one in findings.judges.items()
-        },
+        judges={judge: OfJudge(**mine(one, "relevance", "pointwise")) for judge, one in findings.judges.items()},
+        **mine(findings, "relevance", "pointwise", "games", "repeats", "lists"),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -64,12 +64,8 @@ def read_labels(path: Path) -> tuple[Label, ...]:
         label = _label(row, path, line)
         if labels.setdefault((label.who, label.key), label).value != label.value:
             what = f"query '{plain(label.query)}', '{plain(label.subject)}', {plain(label.criterion)}"
-            raise InputError(
-                f"{plain(label.who)} gives {what} another label than on an earlier line",
-                file=path,
-                line=line,
-                remedy="keep the one that counts",
-            )
+            problem = f"{plain(label.who)} gives {what} another label than on an earlier line"
+            raise InputError(problem, file=path, line=line, remedy="keep the one that counts")
     return tuple(labels.values())
 
 
@@ -90,7 +86,12 @@ def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[s
             if not any(cell.strip() for cell in row):
                 continue
             if names is None:
-                names = _header(row, columns, path)
+                names = [cell.strip().lower() for cell in row]
+                if missing := [column for column in columns if column not in names]:
+                    remedy = f"the columns are {', '.join(columns)}"
+                    raise InputError(f"has no column '{missing[0]}'", file=path, line=1, remedy=remedy)
+                if len(set(names)) < len(names):
+                    raise InputError("names a column twice", file=path, line=1)
                 continue
             if len(row) < max(names.index(column) for column in columns) + 1:
                 raise InputError(f"has {len(row)} cells, the header {len(names)}", file=path, line=line)
@@ -99,17 +100,6 @@ def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[s
         raise InputError(f"is not CSV ({error})", file=path, line=reader.line_num) from None
     if names is None:
         raise InputError("is empty", file=path, remedy=f"its first line must be {','.join(columns)}")
-
-
-def _header(row: Sequence[str], columns: Sequence[str], path: Path) -> list[str]:
-    names = [cell.strip().lower() for cell in row]
-    if missing := [column for column in columns if column not in names]:
-        raise InputError(
-            f"has no column '{missing[0]}'", file=path, line=1, remedy=f"the columns are {', '.join(columns)}"
-        )
-    if len(set(names)) < len(names):
-        raise InputError("names a column twice", file=path, line=1)
-    return names
 
 
 def _label(row: Mapping[str, str], path: Path, line: int) -> Label:
@@ -195,26 +185,30 @@ def check_vote(judge: str, before: Mapping[str, object], panel: Sequence[str], w
         raise InputError(f"'{plain(judge)}' judges {what} twice", remedy="keep one of them")
 
 
-def why_no_majority(errors: Mapping[str, str], panel: Sequence[str]) -> str | None:
-    """Why the panel says nothing, where half of it or more has an error; else None; what all lack is said once."""
+def why_no_majority(said: Mapping[str, Any], given: Collection[str], panel: Sequence[str]) -> str | None:
+    """Why the panel says nothing, where half of it or more has not `given` a label; else None; what all lack is said
+    once. said: judge to its row, whose `error` is told."""
+    errors = {judge: said[judge].error or "" if judge in said else _NO_RECORD for judge in panel if judge not in given}
     if 2 * (len(panel) - len(errors)) > len(panel):
         return None
-    if len(errors) == len(panel) and len(said := set(errors.values())) == 1:
-        return said.pop()
-    named = "; ".join(f"{judge}: {errors[judge]}" for judge in panel if judge in errors)
+    if len(errors) == len(panel) and len({*errors.values()}) == 1:
+        return errors[panel[0]]
+    named = "; ".join(f"{judge}: {error}" for judge, error in errors.items())
     return f"only {len(panel) - len(errors)} of {len(panel)} judges could say, and more than half must; {named}"
 
 
 def _merged(key: Key, said: Mapping[str, Judgment], panel: Sequence[str]) -> Assessment:
     given = [row for judge in panel if (row := said.get(judge)) is not None and row.label is not None]
-    errors = {
-        judge: (said[judge].error or "") if judge in said else _NO_RECORD
-        for judge in panel
-        if judge not in {row.judge for row in given}
-    }
-    why = why_no_majority(errors, panel)
+    why = why_no_majority(said, [row.judge for row in given], panel)
     label = None if why else sorted(row.label for row in given if row.label is not None)[(len(given) - 1) // 2]
     chosen = next((row for row in given if row.label == label), None)
+    details = []
+    for judge in panel:
+        row = said.get(judge)
+        told: dict[str, Any] = {"judge": judge, "label": row and row.label}
+        more = ("reason", "error", "probability", "expected")
+        told |= {name: value for name in more if (value := getattr(row, name)) is not None} if row else {}
+        details.append(told if row else told | {"error": _NO_RECORD})
     return Assessment(
         query_id=key[0],
         subject=key[1],
@@ -224,12 +218,5 @@ def _merged(key: Key, said: Mapping[str, Judgment], panel: Sequence[str]) -> Ass
         reason=chosen.reason if chosen else None,
         error=why,
         score=chosen.score if isinstance(chosen, Assessment) else None,
-        details=tuple(_said(judge, said.get(judge)) for judge in panel),
+        details=tuple(details),
     )
-
-
-def _said(judge: str, row: Judgment | None) -> dict[str, Any]:
-    if row is None:
-        return {"judge": judge, "label": None, "error": _NO_RECORD}
-    more = {name: getattr(row, name) for name in ("reason", "error", "probability", "expected")}
-    return {"judge": judge, "label": row.label} | {name: value for name, value in more.items() if value is not None}

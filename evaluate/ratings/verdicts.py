@@ -180,28 +180,20 @@ def panel_verdicts(verdicts: Sequence[Verdict], panel: Sequence[str]) -> list[Ve
 
 def _merged(said: Mapping[str, Verdict], panel: Sequence[str]) -> Verdict:
     one = next(iter(said.values()))
-    given = [said[judge].winner for judge in panel if judge in said]
-    errors = {
-        judge: "it was not asked" if judge not in said else said[judge].error or ""
-        for judge in panel
-        if judge not in said or said[judge].winner is None
-    }
-    why = why_no_majority(errors, panel)
+    winners = {judge: said[judge].winner for judge in panel if judge in said and said[judge].winner is not None}
+    why = why_no_majority(said, winners, panel)
+    often = Counter(winners.values())
+    agreed: Winner | None = next((winner for winner, times in often.items() if 2 * times > len(winners)), "tie")
     return Verdict(
         query_id=one.query_id,
         agent_a=one.agent_a,
         agent_b=one.agent_b,
         judge=PANEL,
-        winner=None if why else _majority([winner for winner in given if winner is not None]),
+        winner=None if why else agreed,
         flipped=None,
         error=why,
         n_orders=max(each.n_orders for each in said.values()),
     )
-
-
-def _majority(winners: Sequence[Winner]) -> Winner:
-    winner, times = Counter(winners).most_common(1)[0]
-    return winner if 2 * times > len(winners) else "tie"
 
 
 class Decided(Protocol):

@@ -157,7 +157,4 @@ def game(query: str, a: str, b: str, winner: str | None, first: Place = "a", **m
 
 def findings(material: Material | None = None, **fields: Any) -> Findings:
     """What `compare` would read, of which a test gives what it is about."""
-    empty: dict[str, Any] = {"rankings": {}, "qrels": {}, "people": {}}
-    names = ("sections", "relevance", "pointwise", "games", "ledger", "notices", "usage")
-    empty |= dict.fromkeys(names, ())
-    return Findings(material or Material((), (), {}, {}), **(empty | fields))
+    return Findings(material or Material((), (), {}, {}), **fields)
