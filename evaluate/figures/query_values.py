@@ -23,7 +23,7 @@ from ..inputs.findings import Findings, Material, Ranked
 from ..inputs.labels import HIGHEST
 from ..judging.catalog import experiment_evaluators
 from ..judging.judges.pointwise import REFUSAL
-from ..measures.by_labels import LabelRows, rows_by_agent
+from ..measures.by_labels import LabelRows, ideal_gains, label_rows
 from ..measures.by_place import sources
 from ..measures.measure import Judged, by_query, compared, in_runs, package_of
 from ..ratings.verdicts import Points
@@ -91,12 +91,14 @@ def labelled_rows(findings: Findings, k: int) -> dict[str, LabelRows]:
 def rows_of_asked(
     queries: Sequence[str], qrels: Qrels, rankings: Mapping[str, Ranked], k: int, material: Material
 ) -> dict[str, LabelRows]:
-    """`rows_by_agent`, of each agent those of the queries that it was asked."""
+    """`label_rows` of each agent, of the queries that it was asked."""
+    ideal = ideal_gains(qrels, k)
     left: dict[str, set[str]] = {}
     for query, agent in material.not_asked:
         left.setdefault(agent, set()).add(query)
     return {
-        agent: rows.without(left.get(agent, ())) for agent, rows in rows_by_agent(queries, qrels, rankings, k).items()
+        agent: label_rows(queries, qrels, ranking, k, ideal).without(left.get(agent, ()))
+        for agent, ranking in rankings.items()
     }
 
 

@@ -225,9 +225,7 @@ class LabelRows:
         """Query to the value of a measure; empty for one that such rows do not decide."""
         import numpy as np
 
-        if (measure := _parsed(spelling)) is None:
-            return {}
-        if measure.params.get("cutoff") != self.k:
+        if (measure := _parsed(spelling)) is None or measure.params.get("cutoff") != self.k:
             return {}
         if measure.NAME == "RR" and set(measure.params) <= {"cutoff", "rel"}:
             relevant = self.labels >= measure["rel"]
@@ -238,14 +236,6 @@ class LabelRows:
         else:
             return {}
         return dict(zip(self.queries, found.tolist(), strict=True))
-
-
-def rows_by_agent(
-    queries: Sequence[str], qrels: Qrels, rankings: Mapping[str, Rankings], k: int
-) -> dict[str, LabelRows]:
-    """`label_rows` of each agent."""
-    ideal = ideal_gains(qrels, k)
-    return {agent: label_rows(queries, qrels, ranking, k, ideal) for agent, ranking in rankings.items()}
 
 
 def label_rows(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import log2
+from math import inf, log2
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from ragassay.errors import InputError
@@ -47,19 +47,17 @@ def sources(queries: Sequence[Query], sections: Sequence[Section]) -> dict[str, 
     document's text), or the pages in its metadata. A query of a user's own has none and is not counted, and neither is
     one that the documents do not answer (`metadata.kind` "unanswerable").
     """
-    by_id = {section.id: section for section in sections}
-    answerable = (query for query in queries if query.metadata.get("kind") != "unanswerable")
-    found = {query.id: _sources(query.metadata, by_id) for query in answerable}
-    return {query: places for query, places in found.items() if places}
-
-
-def _sources(metadata: Mapping[str, Any], by_id: Mapping[str, Section]) -> Sources:
-    first, told = str(metadata.get("section")), metadata.get("sections")
-    names = list(dict.fromkeys(map(str, told))) if isinstance(told, list) else []
-    if len(names) < 2:
-        one = _section_place(by_id.get(first)) or place(metadata)
-        return (one,) if one else ()
-    return tuple(_section_place(by_id.get(name)) or (place(metadata) if name == first else None) for name in names)
+    by_id, found = {section.id: section for section in sections}, dict[str, Sources]()
+    for query in queries:
+        if query.metadata.get("kind") == "unanswerable":
+            continue
+        own, first, told = place(query.metadata), str(query.metadata.get("section")), query.metadata.get("sections")
+        names = list(dict.fromkeys(map(str, told))) if isinstance(told, list) else []
+        if len(names) > 1:
+            found[query.id] = tuple(_section_place(by_id.get(id)) or (own if id == first else None) for id in names)
+        elif one := _section_place(by_id.get(first)) or own:
+            found[query.id] = (one,)
+    return found
 
 
 def _section_place(section: Section | None) -> Source | None:
@@ -121,22 +119,19 @@ def section_recall(
     None where retrieval failed, and where it cannot be told of one of its sections: no passage is seen to overlap it,
     and it or some passage has no known place.
     """
-    return {query: _recall(places, passages, rankings.get(query, ()), k) for query, places in found.items()}
-
-
-def _recall(
-    places: Sources, passages: Mapping[str, Passage], ranking: Sequence[tuple[str, float]] | None, k: int | None
-) -> float | None:
-    if ranking is None:
-        return None
-    top = [place(passages[name].metadata) if name in passages else None for name, _ in ranking[:k]]
-    hits = [hit for source in places if (hit := _hit(source, top)) is not None]
-    return sum(hits) / len(places) if len(hits) == len(places) else None
-
-
-def _hit(source: Source | None, top: Sequence[Source | None]) -> bool | None:
-    seen = [overlaps(source, at) if source and at else None for at in top]
-    return True if True in seen else None if None in seen or source is None else False
+    values: dict[str, float | None] = {}
+    for query, places in found.items():
+        values[query], ranking = None, rankings.get(query, ())
+        if ranking is None:
+            continue
+        top = [place(passages[name].metadata) if name in passages else None for name, _ in ranking[:k]]
+        hits = list[bool]()
+        for source in places:
+            seen = [overlaps(source, at) if source and at else None for at in top]
+            if True in seen or (source and None not in seen):
+                hits.append(True in seen)
+        values[query] = sum(hits) / len(places) if len(hits) == len(places) else None
+    return values
 
 
 def _span(metadata: Mapping[str, Any], first: str, last: str) -> tuple[int, int] | None:
@@ -217,20 +212,21 @@ def query_values(pieces: Sequence[Span], handed: Handed) -> EvidenceValues | Non
     """
     if not pieces:
         raise ValueError("a query without evidence has no value")
-    known = None if handed is None else [span for span in handed if span is not None]
-    if handed is None or known is None or len(known) < len(handed):
+    known = [span for span in handed or () if span is not None]
+    if handed is None or len(known) < len(handed):
         return None
     if not known:
         return NOTHING
     evidence = merged(pieces)
     gains = list(_newly_covered(evidence, known))
-    covered, total, retrieved = sum(gains), _sum(evidence), _length(known)
+    covered, total, retrieved = sum(gains), _sum(evidence), _sum(merged(known))
+    relevant = (rank for rank, passage in enumerate(known, 1) if any(finds(passage, piece) for piece in pieces))
     return EvidenceValues(
         recall=covered / total,
         precision=covered / retrieved,
         iou=covered / (total + retrieved - covered),
         ndcg=sum(gain / log2(at + 2) for at, gain in enumerate(gains) if gain) / total,
-        rr=1 / rank if (rank := _first_relevant(pieces, known)) else 0.0,
+        rr=1 / next(relevant, inf),
     )
 
 
@@ -286,8 +282,8 @@ def unjudged(graded: Graded, handed: Handed, judged: Evidence) -> Unjudged | Non
     if not handed:
         return Unjudged(0.0, values.ndcg, values.ndcg, values.recall)
     known = merged([*judged, *graded.at_1])
-    ranks, seen = list[tuple[float, int]](), known
-    n_unjudged = 0
+    # Of each rank its discount, and the characters that could be evidence of grade 2.
+    ranks, seen, n_unjudged = list[tuple[float, int]](), known, 0
     for at, span in enumerate(one for one in handed if one is not None):
         if is_judged(span, known):
             continue
@@ -297,8 +293,10 @@ def unjudged(graded: Graded, handed: Handed, judged: Evidence) -> Unjudged | Non
             seen = merged([*seen, span])
     total, relevant = _sum(graded.relevant) + _sum(graded.at_1), _sum(graded.relevant)
     more = sum(new for _, new in ranks)
-    rows = [ranks[:at] for at in range(len(ranks) + 1)] + [ranks[at:] for at in range(len(ranks))]
-    ends = [_with(values.ndcg, total, row) for row in rows]
+    ends = [values.ndcg]
+    for row in [ranks[:at] for at in range(1, len(ranks) + 1)] + [ranks[at:] for at in range(len(ranks))]:
+        gained = values.ndcg * total + sum(2 * by * new for by, new in row)
+        ends.append(gained / (total + sum(2 * new for _, new in row)))
     recall = (values.recall * relevant + more) / (relevant + more)
     return Unjudged(n_unjudged / len(handed), min(ends), max(ends), recall)
 
@@ -306,13 +304,6 @@ def unjudged(graded: Graded, handed: Handed, judged: Evidence) -> Unjudged | Non
 def is_judged(span: Span, known: Evidence) -> bool:
     """Whether a passage that stands there counts as judged. known: where somebody judged, as merged."""
     return covered(span, known) >= JUDGED_FROM * (span.end - span.start)
-
-
-def _with(ndcg: float, total: int, row: Sequence[tuple[float, int]]) -> float:
-    """nDCG where evidence of grade 2 is added: (discount, characters) of each rank; total: of the gains as they are."""
-    if not row:
-        return ndcg
-    return (ndcg * total + sum(2 * by * new for by, new in row)) / (total + sum(2 * new for _, new in row))
 
 
 def _sum(pieces: Evidence) -> int:
@@ -328,22 +319,6 @@ def _newly_covered(pieces: Evidence, passages: Sequence[Span]) -> Iterator[int]:
             left.remove(piece)
             left += [Span(doc, a, b) for a, b in ((piece.start, start), (end, piece.end)) if a < b]
         yield sum(min(end, piece.end) - max(start, piece.start) for piece in hits)
-
-
-def _length(passages: Sequence[Span]) -> int:
-    """How many characters stand in one passage at least."""
-    length, at, where = 0, 0, None
-    for doc, start, end in sorted(passages):
-        if doc != where:
-            at, where = 0, doc
-        length += max(0, end - max(start, at))
-        at = max(at, end)
-    return length
-
-
-def _first_relevant(pieces: Sequence[Span], passages: Sequence[Span]) -> int | None:
-    """The rank of the first passage that holds a whole piece, or lies in one by `JUDGED_FROM` of its characters."""
-    return next((rank for rank, passage in enumerate(passages, 1) if any(finds(passage, one) for one in pieces)), None)
 
 
 def finds(passage: Span, piece: Span) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from fnmatch import fnmatchcase
 from math import comb
@@ -84,28 +84,21 @@ def steps_of(
         raise ValueError("steps have values where there is evidence, and one step at least")
     evidence = frozenset(pieces)
     found, passages, asked = set[Span](), set[str](), set[str]()
-    recall, first = list[float](), list[tuple[Span, ...]]()
-    wasted, surplus, repeated = list[bool](), list[bool](), list[bool]()
-    fresh = list[float | None]()
+    rows: list[tuple[Any, ...]] = []
     for step, query in zip(steps, queries, strict=True):
-        complete = found == evidence
-        held = _held(evidence - found, step)
-        first.append(tuple(sorted(held)))
+        complete, held = found == evidence, _held(evidence - found, step)
         found |= held
-        recall.append(len(found) / len(evidence))
-        surplus.append(complete)
-        wasted.append(not complete and not held)
-        ids = {name for name, _ in step}
-        fresh.append(len(ids - passages) / len(ids) if ids else None)
+        ids, words = {name for name, _ in step}, " ".join((query or "").casefold().split())
+        fresh = len(ids - passages) / len(ids) if ids else None
+        told = (len(found) / len(evidence), tuple(sorted(held)), not complete and not held, complete, fresh)
+        rows.append((*told, bool(words) and words in asked))
         passages |= ids
-        words = " ".join((query or "").casefold().split())
-        repeated.append(bool(words) and words in asked)
         asked.add(words)
+    recall, first, wasted, surplus, new, repeated = zip(*rows, strict=True)
     handed = None if given is None else _held(evidence, given)
     lost = None if handed is None else recall[-1] - len(handed) / len(evidence)
     unused = None if handed is None else tuple(sorted(found - handed))
-    of_steps = (tuple(recall), tuple(first), tuple(wasted), tuple(surplus), tuple(fresh), tuple(repeated))
-    return Steps(*of_steps, tuple(sorted(evidence - found)), unused, lost)
+    return Steps(recall, first, wasted, surplus, new, repeated, tuple(sorted(evidence - found)), unused, lost)
 
 
 def _held(evidence: AbstractSet[Span], found: Found) -> set[Span]:
@@ -192,15 +185,6 @@ def common_subsequence(one: Sequence[object], other: Sequence[object]) -> int:
     return row[-1]
 
 
-def _right(wanted: ToolCall, made: ToolCall) -> float:
-    """The share of the arguments asked for that are as asked; 1 where none was asked for."""
-    if not wanted.arguments:
-        return 1.0
-    there = made.arguments
-    same = sum(name in there and canonical(there[name]) == canonical(one) for name, one in wanted.arguments.items())
-    return same / len(wanted.arguments)
-
-
 def _paired(wanted: Sequence[ToolCall], made: Sequence[ToolCall]) -> float | None:
     """Calls of one name are paired one to one so that the sum is highest (Kuhn's assignment)."""
     from scipy.optimize import linear_sum_assignment
@@ -209,7 +193,7 @@ def _paired(wanted: Sequence[ToolCall], made: Sequence[ToolCall]) -> float | Non
     for name in {call.name for call in wanted}:
         mine, theirs = ([call for call in calls if call.name == name] for calls in (wanted, made))
         if theirs:
-            worth = [[_right(one, other) for other in theirs] for one in mine]
+            worth = [[_same_share(one.arguments, other.arguments, canonical, 1.0) for other in theirs] for one in mine]
             rows, columns = linear_sum_assignment(worth, maximize=True)
             total += sum(worth[row][column] for row, column in zip(rows, columns, strict=True))
     return _share(total, len(wanted))
@@ -224,15 +208,19 @@ def ragas_accuracy(wanted: Sequence[ToolCall], made: Sequence[ToolCall]) -> floa
         return 0.0
     if not wanted:
         return 1.0
-    return sum(_same_text(one.arguments, other.arguments) for one, other in zip(wanted, made, strict=True)) / len(
-        wanted
-    )
+    shares = [
+        _same_share(one.arguments, other.arguments, str, float(not other.arguments))
+        for one, other in zip(wanted, made, strict=True)
+    ]
+    return sum(shares) / len(wanted)
 
 
-def _same_text(wanted: Mapping[str, Any], made: Mapping[str, Any]) -> float:
-    if not wanted:
-        return float(not made)
-    return sum(name in made and str(made[name]) == str(value) for name, value in wanted.items()) / len(wanted)
+def _same_share(
+    wanted: Mapping[str, Any], made: Mapping[str, Any], told: Callable[[Any], str], otherwise: float
+) -> float:
+    """The share of the arguments wanted that are `told` the same as those made; `otherwise` where none is wanted."""
+    same = sum(name in made and told(made[name]) == told(value) for name, value in wanted.items())
+    return same / len(wanted) if wanted else otherwise
 
 
 def pass_hat(successes: int, trials: int, k: int) -> float:

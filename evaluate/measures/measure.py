@@ -147,11 +147,8 @@ def known(spelling: str) -> Measure | None:
 def named(spelling: str) -> type[Measure] | None:
     """The class that the figure of this spelling (`RR(rel=2)@5`) is of, by its name alone; None where there is none."""
     for kind in built_in():
-        if (
-            kind.name
-            and spelling.startswith(kind.name)
-            and spelling[len(kind.name) : len(kind.name) + 1] in ("", "@", "(")
-        ):
+        rest = spelling.removeprefix(kind.name)
+        if kind.name and rest != spelling and rest[:1] in ("", "@", "("):
             return kind
     name, at, _ = spelling.partition("@")
     return plugin("measures", name, Measure) if at else None
