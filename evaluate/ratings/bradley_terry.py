@@ -16,7 +16,6 @@ finite, in the table or in more than 5% of the resamples, ties count as half win
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
@@ -29,7 +28,7 @@ from ragassay.records import Figure
 from ragassay.text import listed
 
 from ..statistics.clustered import NO_SPREAD
-from ..statistics.resamples import DIGITS, Resamples, rounded
+from ..statistics.resamples import DIGITS, Resamples
 from .win_table import Contests
 
 POINTS = 400 / np.log(10.0)
@@ -86,11 +85,11 @@ def rate(contests: Contests, draws: Resamples, initial: float = 500.0, ties: Tie
     totals, tied_totals = cells.tables(np.ones((1, len(held.queries))))
     if used == "davidson" and not has_tie_parameter(totals, tied_totals).all():
         used = "half"
-    drawn, has = _drawn(cells, draws, used)
-    if used == "davidson" and 1 - has > UNBOUNDED_SHARE:
+    drawn = _drawn(cells, draws, used)
+    if used == "davidson" and len(drawn.has) and 1 - drawn.has.mean() > UNBOUNDED_SHARE:
         used = "half"
-        drawn, _ = _drawn(cells, draws, used)
-    whole, circles = _order(totals, tied_totals, used)[0], _triples(totals[0])
+        drawn = _drawn(cells, draws, used)
+    whole, circles = _order(totals, tied_totals, used), _triples(totals[0])
     return BradleyTerry(
         figures=_figures(contests, held, whole, drawn, draws, initial),
         ties=used,
@@ -106,12 +105,14 @@ def rate(contests: Contests, draws: Resamples, initial: float = 500.0, ties: Tie
 class _Order:
     """For each table: log strengths, comparable where agents reach each other both ways.
 
-    bounded: whether the log strengths are the model's finite maximum.
+    bounded: whether the log strengths are the model's finite maximum. has: whether Davidson's model has one within each
+    part; False of half wins.
     """
 
     log: Floats
     tie_parameter: Floats
     bounded: Truths
+    has: Truths
     converged: bool
 
 
@@ -155,66 +156,50 @@ class _Cells:
         return (wins, ties) if of_pair is None else (wins * of_pair, ties * of_pair)
 
 
-def _drawn(cells: _Cells, draws: Resamples, model: Ties) -> tuple[_Order, float]:
-    """The order of the table of each draw, and in what share of them Davidson's model has a maximum."""
+def _drawn(cells: _Cells, draws: Resamples, model: Ties) -> _Order:
+    """The order of the table of each draw."""
     n, step = len(draws.weights), max(1, _AT_ONCE // max(1, len(cells.held.agents) ** 2))
     slices = [draws.weights[start : start + step] for start in range(0, n, step)] or [draws.weights]
-    parts, has = zip(*(_order(*cells.tables(weights), model) for weights in slices), strict=True)
-    return _joined(parts), float(np.concatenate(has).mean()) if n else 1.0
+    parts = [_order(*cells.tables(weights), model) for weights in slices]
+    names = ("log", "tie_parameter", "bounded", "has")
+    arrays = (np.concatenate([getattr(part, name) for part in parts]) for name in names)
+    return _Order(*arrays, all(part.converged for part in parts))
 
 
-def _joined(parts: Sequence[_Order]) -> _Order:
-    log, parameter, bounded = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("log", "tie_parameter", "bounded")
-    )
-    return _Order(log, parameter, bounded, all(part.converged for part in parts))
-
-
-def _order(wins: Floats, ties: Floats, model: Ties) -> tuple[_Order, Truths]:
+def _order(wins: Floats, ties: Floats, model: Ties) -> _Order:
     """Tables are solved within each part whose agents reach one another, where a finite maximum exists.
 
-    The few tables in which Davidson's has none are ordered by half wins, and not bounded. Second: (tables,), in which
-    it has one.
+    The few tables in which Davidson's has none are ordered by half wins, and not bounded.
     """
     reached = reach(wins + ties)
     mutual = reached & reached.transpose(0, 2, 1)
     whole = mutual.all(axis=(1, 2))
-    circle, has = has_circle(wins) if model == "davidson" else None, np.ones(len(wins), dtype=bool)
-    if circle is not None:
-        has = circle | ~ties.any(axis=(1, 2))
+    # A circle is within a part, so that it is still there when the parts are told apart.
+    has = has_tie_parameter(wins, ties) if model == "davidson" else np.zeros(len(wins), dtype=bool)
     wins, ties = np.where(mutual, wins, 0.0), np.where(mutual, ties, 0.0)
-    # A circle is within a part, so that it is still there.
-    by_davidson = np.zeros(len(wins), dtype=bool) if circle is None else circle | ~ties.any(axis=(1, 2))
     log, parameter, converged = np.zeros(wins.shape[:2]), np.zeros(len(wins)), True
-    for which, tied in ((by_davidson, True), (~by_davidson, False)):
+    for which, davidson in ((has, True), (~has, False)):
         if which.any():
-            won, halves = wins[which], ties[which]
-            fit = (
-                log_strengths(won, halves, mutual[which])
-                if tied
-                else log_strengths(won + halves / 2, None, mutual[which])
-            )
+            score, tied = (wins, ties[which]) if davidson else (wins + ties / 2, None)
+            fit = log_strengths(score[which], tied, mutual[which])
             log[which], parameter[which] = fit.log, fit.tie_parameter
             converged = converged and bool(fit.converged.all())
-    bounded = np.asarray(whole & by_davidson if model == "davidson" else whole)
-    return _Order(log, parameter, bounded, converged), has
+    return _Order(log, parameter, whole & has if model == "davidson" else whole, has, converged)
 
 
 def _figures(
     contests: Contests, held: Contests, whole: _Order, drawn: _Order, draws: Resamples, initial: float
 ) -> dict[str, Figure]:
-    figures = {}
-    for agent in contests.agents:
-        count, failed = contests.games_of(agent), contests.failed_of(agent)
-        figures[agent] = Figure(value=None, n=count, n_failed=failed)
-        if agent in held.agents and whole.bounded.all():
-            index = held.agents.index(agent)
-            ends: tuple[float | None, float | None] = (None, None)
-            if _unbounded_share(drawn) <= UNBOUNDED_SHARE:
-                replicates = initial + POINTS * drawn.log[drawn.bounded, index]
-                ends = draws.rating_interval(replicates, held.queries_of(agent))
-            figures[agent] = rounded(initial + POINTS * whole.log[0, index], count, failed, *ends)
-    return figures
+    def of(agent: str) -> tuple[float, float | None, float | None] | None:
+        if agent not in held.agents or not whole.bounded.all():
+            return None
+        index, ends = held.agents.index(agent), (None, None)
+        if _unbounded_share(drawn) <= UNBOUNDED_SHARE:
+            replicates = initial + POINTS * drawn.log[drawn.bounded, index]
+            ends = draws.rating_interval(replicates, held.queries_of(agent))
+        return initial + POINTS * whole.log[0, index], *ends
+
+    return contests.figures(of)
 
 
 def _unbounded_share(drawn: _Order) -> float:
@@ -305,9 +290,12 @@ def best_of(means: Floats, variance: float, df: float = np.inf) -> tuple[Floats,
 def _best_of(centred: Floats, variance: float) -> tuple[Floats, float]:
     from scipy.special import ndtr
 
-    weights = _weights(centred, variance)
+    # The posterior of the standard deviation of the true means, on the grid; each value stands for its step.
+    total = variance + _SPREADS**2
+    log = -0.5 * ((len(centred) - 1) * np.log(total) + (centred**2).sum() / total) - np.log1p((_SPREADS / SPREAD) ** 2)
+    weights = np.exp(log - log.max()) * np.gradient(_SPREADS)
     chance, loss = np.zeros(len(centred)), 0.0
-    for spread, weight in zip(_SPREADS**2, weights, strict=True):
+    for spread, weight in zip(_SPREADS**2, weights / weights.sum(), strict=True):
         if weight < 1e-9:
             continue
         kept = spread / (spread + variance)
@@ -335,15 +323,6 @@ def common_variance(residuals: Floats, n: int) -> float:
     spread = residuals @ residuals.T * n / (n - 1)
     k = len(spread)
     return float((np.trace(spread) - spread.sum() / k) / (k - 1))
-
-
-def _weights(centred: Floats, variance: float) -> Floats:
-    """The posterior of the standard deviation of the true means, on the grid; each value stands for its step."""
-    total = variance + _SPREADS**2
-    log = -0.5 * ((len(centred) - 1) * np.log(total) + (centred**2).sum() / total) - np.log1p((_SPREADS / SPREAD) ** 2)
-    weights = np.exp(log - log.max()) * np.gradient(_SPREADS)
-    shares: Floats = weights / weights.sum()
-    return shares
 
 
 TOLERANCE = 1e-10
@@ -380,13 +359,9 @@ def has_tie_parameter(wins: Floats, ties: Floats) -> Truths:
     may run one way, and the likelihood can rise for ever as strengths and v grow together; such a table is refused
     although a few of them do have a maximum.
     """
-    return np.asarray(has_circle(wins) | ~ties.any(axis=(1, 2)))
-
-
-def has_circle(wins: Floats) -> Truths:
-    """(tables,): whether some agents beat one another in a circle."""
     led = reach(wins)
-    return np.asarray((led & led.transpose(0, 2, 1) & ~np.eye(wins.shape[1], dtype=bool)).any(axis=(1, 2)))
+    circle = (led & led.transpose(0, 2, 1) & ~np.eye(wins.shape[1], dtype=bool)).any(axis=(1, 2))
+    return np.asarray(circle | ~ties.any(axis=(1, 2)))
 
 
 def log_strengths(wins: Floats, ties: Floats | None = None, parts: Truths | None = None) -> Fit:
@@ -404,7 +379,8 @@ def log_strengths(wins: Floats, ties: Floats | None = None, parts: Truths | None
     if not wins.size:
         return Fit(np.zeros(wins.shape[:2]), np.zeros(len(wins)), np.zeros(wins.shape), np.ones(len(wins), dtype=bool))
     at, totals, converged = _climb(problem)
-    log = at[:, :-1] - _mean_of_parts(at[:, :-1], problem.parts)
+    of_parts = (problem.parts * at[:, None, :-1]).sum(axis=2) / problem.parts.sum(axis=2)
+    log = at[:, :-1] - of_parts
     log -= log.mean(axis=1, keepdims=True)
     information = problem.information(*problem.shares(at, *totals))[:, :-1, :-1]
     return Fit(log, np.where(problem.n_ties > 0, np.exp(at[:, -1]), 0.0), information, converged)
@@ -505,9 +481,3 @@ def _climb(problem: _Problem) -> tuple[Floats, tuple[Floats, Floats], Truths]:
         if not open_tables.any():
             break
     return at, (half, total), ~open_tables
-
-
-def _mean_of_parts(log: Floats, parts: Truths) -> Floats:
-    """Each agent's part's mean."""
-    mean: Floats = (parts * log[:, None, :]).sum(axis=2) / parts.sum(axis=2)
-    return mean

@@ -21,7 +21,7 @@ from ragassay.arrays import Floats, Ints
 from ragassay.cores import Helpers
 from ragassay.records import Figure
 
-from ..statistics.resamples import Resamples, rounded
+from ..statistics.resamples import Resamples
 from .win_table import Contests
 
 SCALE = 400.0
@@ -187,7 +187,7 @@ def rate(
     helpers: who plays (default: processes of its own where it `is_large`).
     """
     if not len(contests.a):
-        return {agent: Figure(value=None, n=0, n_failed=contests.failed_of(agent)) for agent in contests.agents}
+        return contests.figures(lambda agent: None)
     if draws is None:
         return _figures(contests, tournament_mean(contests, settings))
     if helpers is None:
@@ -204,12 +204,10 @@ def rate(
 
 
 def _figures(contests: Contests, means: Floats, ends: Mapping[str, Ends] | None = None) -> dict[str, Figure]:
-    figures = {}
-    for agent, mean in zip(contests.agents, means, strict=True):
-        n, failed = contests.games_of(agent), contests.failed_of(agent)
-        low, high = ends[agent] if ends else (None, None)
-        figures[agent] = rounded(mean, n, failed, low, high) if n else Figure(value=None, n=0, n_failed=failed)
-    return figures
+    mean = dict(zip(contests.agents, means, strict=True))
+    return contests.figures(
+        lambda agent: (mean[agent], *(ends[agent] if ends else (None, None))) if contests.games_of(agent) else None
+    )
 
 
 def begin(

@@ -102,6 +102,7 @@ def stand(
     known = met and found.n_sections >= FEWEST_SECTIONS and not np.isnan(found.low).any()
     adjusted = found.adjusted if met else np.ones_like(found.adjusted)
     p_best, loss = _chances(mine, clusters) if met else ({}, None)
+    rows = zip(mine.agents[1:], found.difference, found.n, found.n_failed, found.low, found.high, strict=True)
     return Standing(
         order=mine.agents,
         told=tuple(told),
@@ -109,7 +110,7 @@ def stand(
         equal=bool(known and untold and (found.high[at] < margin).all()),
         safe=bool(known and (found.low[at] > -margin).all()),
         margin=margin,
-        differences=_figures(mine, found),
+        differences={agent: rounded(*row) for agent, *row in rows},
         adjusted=dict(zip(mine.agents[1:], adjusted.tolist(), strict=True)),
         p_best=p_best,
         expected_loss=loss,
@@ -150,15 +151,11 @@ def _ladder(
     seen, lost, won = points.seen, points.lost, points.won
     worst, best = lost[0] - won[1:], won[0] - lost[1:]
     if share < 1:
-        seen_gaps = seen[0] - seen[1:]
-        worst, best = (np.where(_among(points, share), side, seen_gaps) for side in (worst, best))
+        # The queries with the first part of the failed games of the leader and of each other.
+        games = _failed_games(points)
+        among = np.cumsum(games, axis=1) <= round(share * float(games.sum(axis=1).max()))
+        worst, best = (np.where(among, side, seen[0] - seen[1:]) for side in (worst, best))
     return holm_from_leader(seen, clusters, seed, worst, best, look, before, points.asked)
-
-
-def _among(points: Points, share: float) -> Truths:
-    """(others, queries): the queries with the first part of the failed games of the leader and of each other."""
-    games = _failed_games(points)
-    return np.asarray(np.cumsum(games, axis=1) <= round(share * float(games.sum(axis=1).max())))
 
 
 def _failed_games(points: Points) -> Ints:
@@ -188,16 +185,6 @@ def _overturned_by(points: Points, clusters: Clusters, seed: int, *, decided: bo
         else:
             high = middle
     return high
-
-
-def _figures(points: Points, found: Ladder) -> dict[str, Figure]:
-    rows = zip(points.agents[1:], found.difference, found.low, found.high, found.n, found.n_failed, strict=True)
-    return {
-        agent: Figure(value=None, n=n, n_failed=failed)
-        if np.isnan(value)
-        else rounded(value, n, failed, *((None, None) if np.isnan(low + high) else (low, high)))
-        for agent, value, low, high, n, failed in rows
-    }
 
 
 def _chances(points: Points, clusters: Clusters) -> tuple[dict[str, float], float | None]:
@@ -230,20 +217,22 @@ def choose(found: Standing | None, points: Points, margin: float = MARGIN, guess
         return Choice(leader=None, margin=margin, sentence=_nothing(points))
     missing = [agent for agent in points.order if agent not in found.order]
     unrated = f" {named(missing)} could not be rated: no game has a verdict." if missing else ""
-    sentence = _sentence(found) + _failed(found, points) + unrated
+    undone = ""
+    if found.overturned_by is not None:
+        n = points.n_failed
+        undo = f"{found.overturned_by:,} of them, lost, undo that: retry them first."
+        games = f"{n:,} failed games" if n > 1 else "1 failed game"
+        undone = f" Without the {games} it would be the choice; {undo}"
+    sentence = _sentence(found) + undone + unrated
     same = {name: getattr(found, name) for name in Choice.model_fields.keys() - {"margin", "claims", "sentence"}}
-    return Choice(**same, margin=margin, claims=_claims(found), sentence=sentence)
-
-
-def _claims(found: Standing) -> dict[Claim, str]:
     by = f"{100 * found.margin:g} points or more"
     said: dict[Claim, str] = {
         "decided": f"{found.leader} is ahead of every other agent by more than chance.",
         "equal": f"{found.leader} is not ahead of {named(found.untold)} by {by}.",
         "safe": f"No other agent is ahead of {found.leader} by {by}.",
     }
-    holds = {"decided": found.decided, "equal": found.equal, "safe": found.safe}
-    return {claim: sentence for claim, sentence in said.items() if holds[claim]}
+    claims = {claim: told for claim, told in said.items() if getattr(found, claim)}
+    return Choice(**same, margin=margin, claims=claims, sentence=sentence)
 
 
 def _sentence(found: Standing) -> str:
@@ -269,25 +258,14 @@ def _sentence(found: Standing) -> str:
     return f"{untold}; no other is better by {points} or more." if found.safe else f"{untold}."
 
 
-def _failed(found: Standing, points: Points) -> str:
-    """What failed games undo; '' where they undo nothing."""
-    if found.overturned_by is None:
-        return ""
-    n = points.n_failed
-    games = f"{n:,} failed games" if n > 1 else "1 failed game"
-    undo = f"{found.overturned_by:,} of them, lost, undo that: retry them first."
-    return f" Without the {games} it would be the choice; {undo}"
-
-
 def _nothing(points: Points) -> str:
-    agents = points.agents
+    agents, failed = points.agents, points.n_failed
+    if not agents:
+        return "There is no agent."
     if len(agents) < 2:
-        alone = f"{agents[0]} is the only agent, so there is nothing to compare it with." if agents else ""
-        return alone or "There is no agent."
-    failed = points.n_failed
-    return f"Nothing can be said about which agent answers best: {f'all {failed}' if failed else 'no'} games " + (
-        "failed." if failed else "were played."
-    )
+        return f"{agents[0]} is the only agent, so there is nothing to compare it with."
+    why = f"all {failed} games failed." if failed else "no games were played."
+    return f"Nothing can be said about which agent answers best: {why}"
 
 
 def leaders(found: Sequence[Decided], agents: Sequence[str], draws: Resamples) -> tuple[str, ...]:

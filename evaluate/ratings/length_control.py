@@ -60,7 +60,8 @@ def control_length(contests: Contests, difference: Floats, draws: Resamples, ini
     if not (found[0] and found_plain[0]):
         return _nothing(contests, n, "the games are too one-sided for finite ratings under length control")
     size = len(np.unique(held.query))
-    effect = _figure(with_term[:, -1], found, draws, n, size)
+    value, low, high = _with_ends(with_term[:, -1], found, draws, size)
+    effect = rounded(value, n, 0, low, high)
     return Controlled(
         _ratings(contests, held, without, found_plain, draws, initial),
         _ratings(contests, held, with_term[:, :-1], found, draws, initial),
@@ -70,7 +71,7 @@ def control_length(contests: Contests, difference: Floats, draws: Resamples, ini
 
 
 def _nothing(contests: Contests, n: int, note: str) -> Controlled:
-    empty = {a: Figure(value=None, n=contests.games_of(a), n_failed=contests.failed_of(a)) for a in contests.agents}
+    empty = contests.figures(lambda agent: None)
     return Controlled(empty, dict(empty), Figure(value=None, n=n, n_failed=len(contests.failed)), note)
 
 
@@ -79,22 +80,22 @@ def _ratings(
 ) -> dict[str, Figure]:
     strengths = np.hstack([fits, np.zeros((len(fits), 1))])
     points = initial + POINTS * (strengths - strengths.mean(axis=1, keepdims=True))
-    figures = {}
-    for agent in contests.agents:
-        n, failed = contests.games_of(agent), contests.failed_of(agent)
-        figures[agent] = Figure(value=None, n=n, n_failed=failed)
-        if agent in held.agents:
-            column = points[:, held.agents.index(agent)]
-            figures[agent] = _figure(column, found, draws, n, held.queries_of(agent), failed)
-    return figures
+
+    def of(agent: str) -> tuple[float, float | None, float | None] | None:
+        if agent not in held.agents:
+            return None
+        return _with_ends(points[:, held.agents.index(agent)], found, draws, held.queries_of(agent))
+
+    return contests.figures(of)
 
 
-def _figure(values: Floats, found: Truths, draws: Resamples, n: int, queries: int, n_failed: int = 0) -> Figure:
+def _with_ends(
+    values: Floats, found: Truths, draws: Resamples, queries: int
+) -> tuple[float, float | None, float | None]:
     """The first is of the whole table, the others of the resamples; no interval where too many have no maximum."""
-    ends: tuple[float | None, float | None] = (None, None)
-    if 1 - found[1:].mean() <= UNBOUNDED_SHARE:
-        ends = draws.interval(values[1:][found[1:]], queries)
-    return rounded(values[0], n, n_failed, *ends)
+    if 1 - found[1:].mean() > UNBOUNDED_SHARE:
+        return values[0], None, None
+    return values[0], *draws.interval(values[1:][found[1:]], queries)
 
 
 _Fits = tuple[Floats, Truths]

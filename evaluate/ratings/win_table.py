@@ -10,7 +10,7 @@ Where every pair has met on the same queries all weights are 1. A pair that neve
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -23,7 +23,7 @@ from ragassay.arrays import Floats, Ints, Truths
 from ragassay.records import Figure, Game, Winner, for_want_of_an_answer
 
 from ..results import Figures
-from ..statistics.resamples import Resamples
+from ..statistics.resamples import Resamples, rounded
 from .verdicts import SCORES, Decided, Verdict, Weigh
 
 
@@ -125,6 +125,14 @@ class Contests:
         """How many of the agent's verdicts are missing."""
         return sum(agent in (verdict.agent_a, verdict.agent_b) for verdict in self.failed)
 
+    def figures(self, of: Callable[[str], tuple[float, float | None, float | None] | None]) -> dict[str, Figure]:
+        """Of each agent over its verdicts, from its value with the ends of an interval; None: it has no value."""
+        found = {}
+        for agent in self.agents:
+            n, failed, told = self.games_of(agent), self.failed_of(agent), of(agent)
+            found[agent] = rounded(told[0], n, failed, *told[1:]) if told else Figure(value=None, n=n, n_failed=failed)
+        return found
+
     def with_verdicts(self) -> Contests:
         """The same without the agents that have no verdict."""
         active = np.unique(np.concatenate([self.a, self.b]))
@@ -169,7 +177,10 @@ def contests(
     score = np.array([SCORES[v.winner] for v in held if v.winner is not None], dtype=np.float64)
     order = np.lexsort((score, b, a, query))
     failed = tuple(v for v in verdicts if v.winner is None)
-    met = _met(_meetings(verdicts if planned is None else planned), agent_at, query_at) if weigh == "pairs" else None
+    met, meetings = None, _meetings(verdicts if planned is None else planned)
+    if weigh == "pairs" and not _alike(meetings):
+        rows = [(agent_at[one], agent_at[other], query_at[query]) for query, one, other in meetings]
+        met = Meetings.of(*np.array(rows, dtype=np.intp).T)
     return Contests(names, asked, a[order], b[order], query[order], score[order], failed, met)
 
 
@@ -196,14 +207,6 @@ def pair_weights(verdicts: Sequence[Decided]) -> dict[tuple[str, str], float]:
     return {pair: n / m for pair, m in Counter((one, other) for _, one, other in meetings).items()}
 
 
-def _met(meetings: _Met, agent_at: dict[str, int], query_at: dict[str, int]) -> Meetings | None:
-    if _alike(meetings):
-        return None
-    rows = [(agent_at[one], agent_at[other], query_at[query]) for query, one, other in meetings]
-    one, other, query = np.array(rows, dtype=np.intp).T
-    return Meetings.of(one, other, query)
-
-
 def wins(verdicts: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -> Figures:
     """Row agent to column agent to the share of their verdicts that the row agent won. A tie is neither's win."""
     tally = _Tally.of(verdicts, agents, draws)
@@ -220,12 +223,16 @@ def wins(verdicts: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -
 
 def win_rate(verdicts: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -> dict[str, Figure]:
     """The share of all an agent's verdicts that it won, each pair weighing the same."""
-    meetings = _meetings(verdicts)
-    if _alike(meetings):
+    if _alike(_meetings(verdicts)):
         tally = _Tally.of(verdicts, agents, draws)
         return {name: tally.share(tally.rows_of(i), i, draws) for i, name in enumerate(agents)}
-    own, plan = _own(verdicts, agents), _Plan.of(meetings)
-    return {name: _weighed_share(rows, name, plan, draws) for name, rows in own.items()}
+    found = {}
+    for name, row in win_rates_by_query(verdicts, agents, ()).items():
+        given = [v.winner is not None for v in verdicts if name in (v.agent_a, v.agent_b)]
+        values, held = {query: value for query, value in row.items() if value is not None}, sum(given)
+        ones, failed = dict.fromkeys(values, 1.0), len(given) - held
+        found[name] = draws.ratio(values, ones, n=held, n_failed=failed, limits=(0.0, 1.0))
+    return found
 
 
 @dataclass(frozen=True)
@@ -282,68 +289,42 @@ _TIED, _FAILED = -2, -3
 _WON: dict[Winner | None, int] = {"a": 1, "b": 2, "tie": _TIED, None: _FAILED}
 
 
-def _own(verdicts: Sequence[Verdict], agents: Sequence[str]) -> dict[str, list[Verdict]]:
-    """Each agent's."""
-    own: dict[str, list[Verdict]] = {name: [] for name in agents}
-    for one in verdicts:
-        for name in {one.agent_a, one.agent_b} & own.keys():
-            own[name].append(one)
-    return own
-
-
-def win_rate_by_query(verdicts: Sequence[Verdict], agent: str, queries: Sequence[str]) -> dict[str, float | None]:
-    """For each query, the share of the agent's verdicts there that it won; None where it has none.
+def win_rates_by_query(
+    verdicts: Sequence[Verdict], agents: Sequence[str], queries: Sequence[str]
+) -> dict[str, dict[str, float | None]]:
+    """Each agent's, for each query: the share of its verdicts there that it won; None where it has none.
 
     Where pairs have met on different queries such shares would be against other opponents on each. Each query on which
     anybody has met then has the win rate plus what the query adds to it (`_contributions`), which may be below 0 or
     above 1: its mean is the win rate, and differences of two agents have the spread of the difference of theirs.
     """
-    return win_rates_by_query(verdicts, [agent], queries)[agent]
+    own: dict[str, list[Verdict]] = {name: [] for name in agents}
+    for one in verdicts:
+        for name in {one.agent_a, one.agent_b} & own.keys():
+            own[name].append(one)
+    if weights := pair_weights(verdicts):
+        met_on = sorted({one.query_id for one in verdicts})
+        return {
+            name: {**dict.fromkeys(queries), **_contributions(rows, name, weights, met_on)}
+            for name, rows in own.items()
+        }
+    found: dict[str, dict[str, float | None]] = {}
+    for name, rows in own.items():
+        won: dict[str, list[bool]] = {query: [] for query in queries}
+        for one in rows:
+            if one.winner is not None:
+                won[one.query_id].append(_won(one, name))
+        found[name] = {query: sum(here) / len(here) if here else None for query, here in won.items()}
+    return found
 
 
-def win_rates_by_query(
-    verdicts: Sequence[Verdict], agents: Sequence[str], queries: Sequence[str], weigh: Weigh = "pairs"
-) -> dict[str, dict[str, float | None]]:
-    """`win_rate_by_query` of each agent, by its name; with "games" the plain shares, whoever met whom."""
-    own, meetings = _own(verdicts, agents), _meetings(verdicts)
-    if weigh == "pairs" and not _alike(meetings):
-        plan = _Plan.of(meetings)
-        return {name: {**dict.fromkeys(queries), **_contributions(own[name], name, plan)} for name in agents}
-    return {name: _shares(own[name], _won_by(name), queries) for name in agents}
+def _won(verdict: Verdict, agent: str) -> bool:
+    return {"a": verdict.agent_a, "b": verdict.agent_b}.get(str(verdict.winner)) == agent
 
 
-def _shares(rows: Sequence[Verdict], won: Callable[[Verdict], bool], queries: Sequence[str]) -> dict[str, float | None]:
-    scores: dict[str, list[bool]] = {query: [] for query in queries}
-    for verdict in rows:
-        if verdict.winner is not None:
-            scores[verdict.query_id].append(won(verdict))
-    return {query: sum(has_won) / len(has_won) if has_won else None for query, has_won in scores.items()}
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """Who meets whom. queries: those on which anybody met, sorted; often: agent to opponent to on how many of them."""
-
-    queries: list[str]
-    often: dict[str, Counter[str]]
-
-    @classmethod
-    def of(cls, meetings: _Met) -> _Plan:
-        often: dict[str, Counter[str]] = defaultdict(Counter)
-        for (one, other), n in Counter((one, other) for _, one, other in meetings).items():
-            often[one][other] += n
-            often[other][one] += n
-        return cls(sorted({query for query, _, _ in meetings}), often)
-
-
-def _weighed_share(rows: Sequence[Verdict], agent: str, plan: _Plan, draws: Resamples) -> Figure:
-    held = sum(v.winner is not None for v in rows)
-    values = {query: value for query, value in _contributions(rows, agent, plan).items() if value is not None}
-    ones = dict.fromkeys(values, 1.0)
-    return draws.ratio(values, ones, n=held, n_failed=len(rows) - held, limits=(0.0, 1.0))
-
-
-def _contributions(verdicts: Sequence[Verdict], agent: str, plan: _Plan) -> dict[str, float | None]:
+def _contributions(
+    verdicts: Sequence[Verdict], agent: str, weights: Mapping[tuple[str, str], float], queries: Sequence[str]
+) -> Mapping[str, float | None]:
     """The linearised win rate: for each of the n queries met on, W + n sum_o w_o f_o (won - s_o) / sum_o w_o N_o.
 
     W = sum_o w_o won_o / sum_o w_o N_o over opponents o, N_o the verdicts against o, s_o the share of them that was
@@ -352,22 +333,21 @@ def _contributions(verdicts: Sequence[Verdict], agent: str, plan: _Plan) -> dict
     only m queries to learn s_o from. With all pairs on all queries this is the share won there. All None without any
     verdict.
     """
-    queries, m, won = plan.queries, plan.often.get(agent, Counter()), _won_by(agent)
-    results: dict[str, list[tuple[str, bool]]] = defaultdict(list)
+    results: dict[tuple[str, str], list[tuple[str, bool]]] = defaultdict(list)
     for v in verdicts:
-        if v.winner is not None and agent in (v.agent_a, v.agent_b):
-            results[v.agent_b if v.agent_a == agent else v.agent_a].append((v.query_id, won(v)))
-    n, total = len(queries), sum(len(queries) / m[other] * len(rows) for other, rows in results.items())
+        if v.winner is not None:
+            results[v.agent_a, v.agent_b].append((v.query_id, _won(v, agent)))
+    n, total = len(queries), sum(weights[pair] * len(rows) for pair, rows in results.items())
     if not total:
         return dict.fromkeys(queries)
-    rate = sum(n / m[other] * sum(won for _, won in rows) for other, rows in results.items()) / total
+    rate = sum(weights[pair] * sum(won for _, won in rows) for pair, rows in results.items()) / total
     values = dict.fromkeys(queries, rate)
-    for other, rows in results.items():
+    for pair, rows in results.items():
         share, known = sum(won for _, won in rows) / len(rows), len({query for query, _ in rows})
         few = sqrt(known / (known - 1) * (n - 1) / n) if known > 1 else 1.0
         for query, has_won in rows:
-            values[query] += n / total * n / m[other] * few * (has_won - share)
-    return {**values}
+            values[query] += n / total * weights[pair] * few * (has_won - share)
+    return values
 
 
 def flip_rate(verdicts: Sequence[Verdict], draws: Resamples) -> Figure:
@@ -388,7 +368,3 @@ def first_shown_wins(games: Sequence[Game], draws: Resamples) -> Figure:
     decided = [game for game in games if game.winner in ("a", "b")]
     failed = sum(game.winner is None and not for_want_of_an_answer(game.error) for game in games)
     return draws.mean([(game.query_id, float(game.winner == game.first)) for game in decided], failed)
-
-
-def _won_by(agent: str) -> Callable[[Verdict], bool]:
-    return lambda v: (v.winner == "a" and v.agent_a == agent) or (v.winner == "b" and v.agent_b == agent)

@@ -90,10 +90,7 @@ def alike(known: Truths) -> Iterator[tuple[list[int], Truths]]:
 def figures(found: tuple[Floats, Floats, Floats], n: int, lacking: Sequence[int]) -> list[Figure]:
     """Of (value, low, high) as `intervals` has them, over n queries each; NaN ends are none."""
     rows = zip(*(part.tolist() for part in found), lacking, strict=True)
-    return [
-        rounded(value, n, missing, *((None, None) if np.isnan(low + high) else (low, high)))
-        for value, low, high, missing in rows
-    ]
+    return [rounded(value, n, missing, low, high) for value, low, high, missing in rows]
 
 
 def _tested(

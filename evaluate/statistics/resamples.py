@@ -130,9 +130,9 @@ def resamples(queries: Sequence[str], replicates: int, seed: int, clusters: Clus
 
 
 def rounded(value: float, n: int, n_failed: int, low: float | None, high: float | None) -> Figure:
-    """A figure with `DIGITS` decimals."""
-    ends = [None if end is None else round(float(end), DIGITS) for end in (low, high)]
-    return Figure(value=round(float(value), DIGITS), n=n, n_failed=n_failed, ci_low=ends[0], ci_high=ends[1])
+    """A figure with `DIGITS` decimals; what is NaN is none."""
+    found, low, high = (None if one is None or one != one else round(float(one), DIGITS) for one in (value, low, high))
+    return Figure(value=found, n=n, n_failed=n_failed, ci_low=low, ci_high=high)
 
 
 def six_digits(p: float) -> float:
