@@ -29,7 +29,7 @@ from ragassay.evaluate.inputs.findings import Material
 from ragassay.evaluate.judging.games import play_lists, play_pairs
 from ragassay.evaluate.judging.panel import panel_of
 from ragassay.evaluate.ratings.verdicts import SCORES, verdicts
-from ragassay.evaluate.statistics.clustered import Values
+from ragassay.evaluate.statistics.clustered import Values, estimate
 from ragassay.evaluate.statistics.paired_comparison import pair_by_query, t_p
 from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.records import Answer, Figure, Game, Query
@@ -195,7 +195,8 @@ def differences(name: str, made: Mapping[str, Mapping[str, Sequence[float | None
     for way, found in made.items():
         if way.startswith("lists") and set(found) == set(pairs):
             paired = pair_by_query(by_question(found), pairs)
-            p = float(t_p(paired.over_sections(), len(paired.queries)))
+            by_section = estimate(paired.clusters.sums(paired.gaps), paired.clusters.sizes)
+            p = float(t_p(by_section, len(paired.gaps)))
             yield f"| {name} | {way} − pairs, both orders | {shown(paired.difference(2.0))} | {p:.3f} | {len(pairs)} |"
 
 

@@ -17,7 +17,7 @@ from benchmarks.coverage.comparisons import MEASURES, drawn, sections
 from ragassay.arrays import Floats
 from ragassay.evaluate.figures.pool import withhold_pairs
 from ragassay.evaluate.statistics.clustered import Values
-from ragassay.evaluate.statistics.paired_comparison import compare_pairs, pair_by_query
+from ragassay.evaluate.statistics.paired_comparison import LEVEL, compare_pairs, pair_by_query
 
 EXPERIMENTS = 400
 ALONE, TOGETHER = (1, 0.0), (5, 0.5)
@@ -61,7 +61,8 @@ def equal_cells(experiments: int, matters: float = 0.05) -> Iterator[str]:
             for _ in range(experiments):
                 normal = drawn((n,), each, correlation, generator)
                 values = values_of(_points(normal, 0.4 + difference / 2, 0.4 - difference / 2))
-                equal += pair_by_query(values["0"], values["1"], clusters).is_within(matters, 1.0)
+                _, low, high = pair_by_query(values["0"], values["1"], clusters).ends(1.0, 1 - 2 * LEVEL)
+                equal += low is not None and high is not None and -matters < low and high < matters
             shares.append(f"{equal / experiments:.1%}")
         yield f"| {n} | {each} | {correlation:g} | {' | '.join(shares)} |"
 

@@ -14,14 +14,14 @@ difference's is Student's t as it is, but where all that differs differs the sam
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import isinf, prod
 from statistics import NormalDist
 
 import numpy as np
 
-from ragassay.arrays import Floats, Ints, Truths
+from ragassay.arrays import Floats, Ints
 
 from ..inputs.clusters import Clusters
 
@@ -181,11 +181,6 @@ def t_interval(found: Estimate, confidence: float = 0.95) -> tuple[Floats, Float
     return found.value - reach, found.value + reach
 
 
-def _expit(place: Floats) -> Floats:
-    """1 / (1 + exp(-x)), which does not overflow in this form."""
-    return (1 + np.tanh(place / 2)) / 2
-
-
 def logit_interval(found: Estimate, limits: Range, confidence: float = 0.95) -> tuple[Floats, Floats]:
     """Student's interval on the logit scale of where the value lies between `limits`; NaN where it lies at one."""
     below, above = _to_limits(found, limits)
@@ -227,7 +222,9 @@ def _around(below: Floats, above: Floats, reach: Floats, limits: Range) -> tuple
     """Both ends on the logit scale around a place between the limits; reach: as a share of the scale."""
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         at, far = np.log(below / above), reach / (below * above)
-        low, high = (limits[0] + (limits[1] - limits[0]) * _expit(at + side * far) for side in (-1, 1))
+        # 1 / (1 + exp(-x)), in a form that does not overflow.
+        shares = ((1 + np.tanh((at + side * far) / 2)) / 2 for side in (-1, 1))
+        low, high = (limits[0] + (limits[1] - limits[0]) * share for share in shares)
     return low, high
 
 
@@ -303,74 +300,41 @@ def intervals(
     """
     value = values.sum(axis=-1) / counts.sum() if len(counts) else np.full(values.shape[:-1], np.nan)
     if limits is None or isinf(limits[1]):
-        low, high = _without_limits(values, counts, clusters, np.maximum(1.0, np.abs(value)), confidence)
+        scale = np.maximum(1.0, np.abs(value))
+        found = _spread(values, counts, clusters, scale)
+        low, high = (np.where(found.error > NO_SPREAD * scale, end, np.nan) for end in t_interval(found, confidence))
         return value, low if limits is None else np.maximum(low, limits[0]), high
-    middle, width = (limits[0] + limits[1]) / 2, limits[1] - limits[0]
-    places = _places(values / counts, limits)
-    low, high = _between_halves(places, counts, clusters, confidence, difference=difference)
-    return value, np.clip(middle + width * low, *limits), np.clip(middle + width * high, *limits)
-
-
-def _places(values: Floats, limits: Range) -> Floats:
-    """From -1/2 to 1/2: where values lie between the limits.
-
-    Values turned round (low + high - value) must have the same places with the other sign, to the last bit, lest the
-    two fall on different sides of `NO_SPREAD`. So all are turned round once, and have its rounding.
-    """
-    both = limits[0] + limits[1]
-    places: Floats = (both / 2 - (both - values)) / (limits[1] - limits[0])
-    return places
-
-
-_HALVES = (-0.5, 0.5)
-
-
-def _between_halves(
-    places: Floats, counts: Floats, clusters: Clusters, confidence: float, *, difference: bool
-) -> tuple[Floats, Floats]:
-    """The ends for places (..., queries), as `_places` has them; counts (queries,)."""
-    values, sizes = places * counts, clusters.sizes
-    found = _spread(values, counts, clusters)
+    both, width = limits[0] + limits[1], limits[1] - limits[0]
+    # From -1/2 to 1/2: where values lie between the limits. Values turned round (low + high - value) must have the same
+    # places with the other sign, to the last bit, lest the two fall on different sides of `NO_SPREAD`. So all are
+    # turned round once, and have its rounding.
+    places: Floats = (both / 2 - (both - values / counts)) / width
+    sizes, halves = clusters.sizes, (-0.5, 0.5)
+    found = _spread(places * counts, counts, clusters)
     if difference:
         low, high = t_interval(found, confidence)
         if len(counts):
-            low, high = one_way_interval(found, places, _HALVES, low, high, confidence)
+            low, high = one_way_interval(found, places, halves, low, high, confidence)
     else:
-        low, high = mean_interval(found, _HALVES, sizes.sum() ** 2 / max(1.0, float(sizes @ sizes)), confidence)
+        low, high = mean_interval(found, halves, sizes.sum() ** 2 / max(1.0, float(sizes @ sizes)), confidence)
     alike = np.ptp(places, axis=-1) < NO_SPREAD if len(counts) > 1 else np.zeros(found.value.shape, bool)
     if np.any(alike):
-        ends = alike_interval(found.value, sizes[sizes > 0], _HALVES, confidence)
+        ends = alike_interval(found.value, sizes[sizes > 0], halves, confidence)
         alike = alike & (found.n_clusters > 1)
         low, high = np.where(alike, ends[0], low), np.where(alike, ends[1], high)
-    return low, high
-
-
-def _without_limits(
-    values: Floats, counts: Floats, clusters: Clusters, scale: Floats, confidence: float
-) -> tuple[Floats, Floats]:
-    """Student's ends; NaN where nothing varies but in the last digits of `scale`."""
-    found = _spread(values, counts, clusters, scale)
-    low, high = t_interval(found, confidence)
-    varies = found.error > NO_SPREAD * scale
-    return np.where(varies, low, np.nan), np.where(varies, high, np.nan)
+    return value, np.clip(both / 2 + width * low, *limits), np.clip(both / 2 + width * high, *limits)
 
 
 def _spread(values: Floats, counts: Floats, clusters: Clusters, scale: Floats | float = 1.0) -> Estimate:
     """By clusters, or by queries where clusters agree but in the last digits of `scale`."""
     found = estimate(clusters.sums(values), clusters.sums(counts))
     flat = found.error < NO_SPREAD * scale
-    return _where(flat, estimate(values, counts), found) if np.any(flat) else found
-
-
-def _where(which: Truths, one: Estimate, other: Estimate) -> Estimate:
-    """The entries of `one` where `which`, else those of `other`; the clusters stay counted as they are."""
-    return Estimate(
-        other.value,
-        np.where(which, one.error, other.error),
-        np.where(which, one.jackknife_error, other.jackknife_error),
-        np.where(which, one.df, other.df),
-        other.n_clusters,
-    )
+    if not np.any(flat):
+        return found
+    by_query = estimate(values, counts)
+    errors = ("error", "jackknife_error", "df")
+    own = {name: np.where(flat, getattr(by_query, name), getattr(found, name)) for name in errors}
+    return replace(found, **own)
 
 
 def _quantile(df: Floats, confidence: float) -> Floats:

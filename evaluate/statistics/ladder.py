@@ -98,8 +98,11 @@ def holm_from_leader(
     p = _flipped(p, gaps, clusters, seed)
     if before is not None:
         p = np.where(before, 0.0, p)
+    # Two-sided, at most 5% exactly where the ladder tells.
+    order, adjusted = np.argsort(p, kind="stable"), np.empty(k)
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] / limits) * 0.05)
     # Whoever ranks above one that is not told may be the best as well.
-    adjusted = np.array([six_digits(one) for one in np.maximum.accumulate(_adjusted(p, limits)[::-1])[::-1]])
+    adjusted = np.array([six_digits(one) for one in np.maximum.accumulate(adjusted[::-1])[::-1]])
     low, high = np.min([one.low for one in tests], axis=0), np.max([one.high for one in tests], axis=0)
     told: Truths = adjusted <= 0.05
     # Of a step-down procedure the limit of what is told is 0 (Guilbaud, Biometrical Journal 50(5), 2008).
@@ -160,15 +163,6 @@ def _flipped(p: Floats, gaps: Floats, clusters: Clusters, seed: int) -> Floats:
     p = p.copy()
     p[asked] = np.maximum(p[asked], [1.0 if one is None else one / 2 for one in flips])
     return p
-
-
-def _adjusted(p: Floats, limits: Floats) -> Floats:
-    """Two-sided p, at most 5% exactly where the ladder tells."""
-    order = np.argsort(p, kind="stable")
-    steps = np.minimum(1.0, np.maximum.accumulate(p[order] / limits) * 0.05)
-    adjusted = np.empty(len(p))
-    adjusted[order] = steps
-    return adjusted
 
 
 Spending = Literal["kim-demets", "obrien-fleming"]

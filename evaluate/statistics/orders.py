@@ -20,17 +20,16 @@ from .resamples import expanded_tail
 
 def tau_b(one: Floats, other: Floats) -> Floats:
     """Kendall's tau-b (Biometrika 33(3), 1945), -1 to 1; NaN where one ties them all."""
-    a, b = _pairs(one), _pairs(other)
-    untied = np.abs(a).sum(axis=-1) * np.abs(b).sum(axis=-1)
-    with np.errstate(invalid="ignore"):
-        value: Floats = (a * b).sum(axis=-1) / np.sqrt(np.where(untied > 0, untied, np.nan))
-    return value
+    return _cosine(_pairs(one), _pairs(other))
 
 
 def rho(one: Floats, other: Floats) -> Floats:
     """Spearman's rho, Pearson's correlation of mid-ranks, -1 to 1; NaN where one ties them all."""
     a, b = _places(one), _places(other)
-    a, b = a - a.mean(axis=-1, keepdims=True), b - b.mean(axis=-1, keepdims=True)
+    return _cosine(a - a.mean(axis=-1, keepdims=True), b - b.mean(axis=-1, keepdims=True))
+
+
+def _cosine(a: Floats, b: Floats) -> Floats:
     spread = (a**2).sum(axis=-1) * (b**2).sum(axis=-1)
     with np.errstate(invalid="ignore"):
         value: Floats = (a * b).sum(axis=-1) / np.sqrt(np.where(spread > 0, spread, np.nan))
@@ -54,15 +53,6 @@ def pairs(n: int) -> tuple[Ints, Ints]:
     """The first and the second of every two of `n` systems."""
     first, second = np.triu_indices(n, 1)
     return first, second
-
-
-def contrasts(n: int) -> Floats:
-    """(n - 1, n): orthonormal rows, each of sum 0 (Helmert's)."""
-    rows = np.zeros((n - 1, n))
-    for index in range(1, n):
-        rows[index - 1, :index], rows[index - 1, index] = 1, -index
-        rows[index - 1] /= np.sqrt(index * (index + 1))
-    return rows
 
 
 def _pairs(means: Floats) -> Floats:
@@ -159,7 +149,9 @@ def _inner(values: Floats, tail: float) -> Floats:
 
 def _true_means(one: Means, other: Means, width: float, seed: int) -> tuple[Floats, Floats]:
     """(draws, systems) of each side: the true means, about their mean over the systems."""
-    basis = contrasts(len(one.means))
+    from scipy.linalg import helmert
+
+    basis: Floats = helmert(len(one.means))  # orthonormal rows, each of sum 0
     size = len(basis)
     noise = np.zeros((2 * size, 2 * size))
     noise[:size, :size] = basis @ one.covariance() @ basis.T / width**2

@@ -25,6 +25,7 @@ from .paired_comparison import pair_verdict, t_p, tested_error
 from .resamples import holm, rounded
 
 Told = Literal["more", "less", "not told apart", "too few"]
+_TOLD: dict[str, Told] = {"better": "more", "worse": "less"}
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,10 @@ def paired(
         kinds.setdefault(None if family is None else family[place], []).append(place)
     for some in kinds.values():
         for place, adjusted in zip(some, holm([found[place].p for place in some]), strict=True):
-            found[place] = _told(found[place], adjusted)
+            row, told = found[place], found[place].told
+            if min(row.difference.n, row.n_sections) >= FEWEST_SECTIONS:
+                told = _TOLD.get(pair_verdict(row.difference.value, adjusted), "not told apart")
+            found[place] = replace(row, adjusted=adjusted, told=told)
     return tuple(found[place] for place in range(len(gaps)))
 
 
@@ -111,14 +115,6 @@ def _tested(
         PairedRow(row, n_sections, errors[at], float(found.df), None if np.isnan(decides[at]) else decides[at])
         for at, row in enumerate(figures(gap_intervals(gaps, clusters, width), n, lacking))
     ]
-
-
-def _told(row: PairedRow, adjusted: float | None) -> PairedRow:
-    if min(row.difference.n, row.n_sections) < FEWEST_SECTIONS:
-        return replace(row, adjusted=adjusted)
-    told: dict[str, Told] = {"better": "more", "worse": "less"}
-    verdict = told.get(pair_verdict(row.difference.value, adjusted), "not told apart")
-    return replace(row, adjusted=adjusted, told=verdict)
 
 
 def gap_intervals(gaps: Floats, clusters: Clusters, width: float | None) -> tuple[Floats, Floats, Floats]:

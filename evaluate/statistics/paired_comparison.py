@@ -152,18 +152,9 @@ class Paired:
     lacking_b: tuple[str, ...]
 
     @property
-    def queries(self) -> tuple[str, ...]:
-        """Those on which both have a value."""
-        return self.clusters.queries
-
-    @property
     def lacking(self) -> int:
         """On how many queries some side has no value."""
         return len({*self.lacking_a, *self.lacking_b})
-
-    def over_sections(self) -> Estimate:
-        """The mean difference and its errors."""
-        return estimate(self.clusters.sums(self.gaps), self.clusters.sizes)
 
     def difference(self, width: float | None) -> Figure:
         """The mean with its interval; `width` is that of the measure's range, if it has one."""
@@ -171,17 +162,6 @@ class Paired:
             return Figure(value=None, n=0, n_failed=self.lacking)
         value, low, high = self.ends(width, 0.95)
         return rounded(value, len(self.gaps), self.lacking, low, high)
-
-    def is_within(self, matters: float, width: float | None) -> bool:
-        """Whether the agents are practically equal: two one-sided tests at `LEVEL` say that they differ by less.
-
-        That is, the 90% interval of the difference lies within -matters and matters (Schuirmann, Journal of
-        Pharmacokinetics and Biopharmaceutics 15(6), 1987).
-        """
-        if not len(self.gaps):
-            return False
-        _, low, high = self.ends(width, 1 - 2 * LEVEL)
-        return low is not None and high is not None and -matters < low and high < matters
 
     def ends(self, width: float | None, confidence: float) -> tuple[float, float | None, float | None]:
         """The mean with its interval, of at least one query; `width` as for `difference`."""
@@ -222,13 +202,6 @@ def t_p(found: Estimate, n_queries: int) -> Floats:
     error = np.where(error > NO_SPREAD, error, np.nan)
     p: Floats = 2 * stdtr(found.df, -np.abs(found.value) / error)
     return p
-
-
-def flips_for_want_of_t(sums: Floats, p: Floats, seed: int) -> list[float | None]:
-    """`flip_ps` of those rows of `sums` (rows, sections) that have no p of the t-test; None of the others."""
-    wanting = np.flatnonzero(np.isnan(p)).tolist()
-    found = dict(zip(wanting, flip_ps(sums[wanting], seed), strict=True)) if wanting else {}
-    return [found.get(place) for place in range(len(sums))]
 
 
 def compare_pairs(
@@ -285,7 +258,8 @@ def compare_table(
         if leader and other is not None:
             adjusted[at], first = leader.adjusted[other], names[at][0] == leader.name
             tested[at] = row = replace(row, difference=leader.difference(other, turned=not first))
-            equal = leader.within(other, matters) and leader.adjusted[other] > LEVEL
+            low, high = leader.differences[other].ci_low, leader.differences[other].ci_high
+            equal = matters is not None and _within(matters, low, high) and leader.adjusted[other] > LEVEL
         told = pair_verdict(row.difference.value, adjusted[at], lower_is_better=lower_is_better)
         verdicts.append(PRACTICALLY_EQUAL if equal else told)
     undecided = [row if told == NOT_DISTINGUISHABLE else None for row, told in zip(tested, verdicts, strict=True)]
@@ -346,11 +320,6 @@ class FromLeader:
         value, low, high = (None if end is None else -end for end in (figure.value, figure.ci_low, figure.ci_high))
         return figure.model_copy(update={"value": value, "ci_low": high, "ci_high": low})
 
-    def within(self, other: str, matters: float | None) -> bool:
-        """Whether the two differ by less than matters, by the ladder's interval."""
-        low, high = self.differences[other].ci_low, self.differences[other].ci_high
-        return matters is not None and low is not None and high is not None and -matters < low and high < matters
-
 
 @dataclass(frozen=True)
 class _Tested:
@@ -381,22 +350,31 @@ def _tested(
     sums = clusters.sums(block.gaps)
     found = estimate(sums, clusters.sizes)
     means = np.round(sums / clusters.sizes, DIGITS)
-    ends, within = _ends(block, width, 0.95), _within(block, width, matters)
+    ends, equal = _ends(block, width, 0.95), [False] * len(sums)
+    if matters is not None:
+        # Practically equal by two one-sided tests at `LEVEL` (Schuirmann, Journal of Pharmacokinetics and
+        # Biopharmaceutics 15(6), 1987): the 90% interval of the difference lies within -matters and matters.
+        equal = [_within(matters, low, high) for _, low, high in _ends(block, width, 1 - 2 * LEVEL)]
     t = np.divide(found.value, found.error, out=np.full(len(sums), np.nan), where=found.error >= NO_SPREAD)
-    p, sizes, errors = t_p(found, n), _effect_sizes(block.gaps), tested_error(found, n).tolist()
-    flips = flip_ps(sums, seed) if beside else flips_for_want_of_t(sums, p, seed)
+    p, errors = t_p(found, n), tested_error(found, n).tolist()
+    # Cohen's d_z.
+    spread = block.gaps.std(axis=1, ddof=1) if n > 1 else np.zeros(len(sums))
+    sizes = zip(block.gaps.mean(axis=1).tolist(), spread.tolist(), strict=True)
+    effects = [round(mean / each, DIGITS) if each > NO_SPREAD else None for mean, each in sizes]
+    flipped = [at for at, without_t in enumerate(np.isnan(p).tolist()) if beside or without_t]
+    flips = dict(zip(flipped, flip_ps(sums[flipped], seed), strict=True))
     return [
         _Tested(
             difference=rounded(ends[at][0], n, lacks[at], *ends[at][1:]),
             lacking=lacking,
-            equal=within[at],
+            equal=equal[at],
             n_sections=len(clusters.names),
             t=float(t[at]),
             df=float(found.df),
-            effect_size=sizes[at],
+            effect_size=effects[at],
             p_t=_six(float(p[at])),
             p_wilcoxon=_wilcoxon(means[at]) if beside else None,
-            p_sign_flip=flips[at],
+            p_sign_flip=flips.get(at),
             detectable=round(detectable(errors[at], float(found.df), level), DIGITS)
             if errors[at] >= NO_SPREAD
             else None,
@@ -413,12 +391,8 @@ def _ends(block: Gaps, width: float | None, confidence: float) -> list[tuple[flo
     return [(value, None, None) if isnan(low + high) else (value, low, high) for value, low, high in rows]
 
 
-def _within(block: Gaps, width: float | None, matters: float | None) -> list[bool]:
-    """`Paired.is_within` of each pair; none where nobody says what matters."""
-    if matters is None:
-        return [False] * len(block.gaps)
-    ends = _ends(block, width, 1 - 2 * LEVEL)
-    return [low is not None and high is not None and -matters < low and high < matters for _, low, high in ends]
+def _within(matters: float, low: float | None, high: float | None) -> bool:
+    return low is not None and high is not None and -matters < low and high < matters
 
 
 def pair_verdict(difference: float | None, p: float | None, *, lower_is_better: bool = False) -> PairVerdict:
@@ -426,13 +400,6 @@ def pair_verdict(difference: float | None, p: float | None, *, lower_is_better: 
     if p is None or p > LEVEL or not difference:
         return NOT_DISTINGUISHABLE
     return "better" if (difference > 0) is not lower_is_better else "worse"
-
-
-def _effect_sizes(gaps: Floats) -> list[float | None]:
-    """Cohen's d_z of each row; None where it is not defined."""
-    spread = gaps.std(axis=1, ddof=1) if gaps.shape[1] > 1 else np.zeros(len(gaps))
-    rows = zip(gaps.mean(axis=1).tolist(), spread.tolist(), strict=True)
-    return [round(mean / each, DIGITS) if each > NO_SPREAD else None for mean, each in rows]
 
 
 def _wilcoxon(means: Floats) -> float | None:

@@ -303,7 +303,21 @@ def posterior(sample: Sample, replicates: int, seed: int) -> Posterior:
     generator = np.random.default_rng(seed)
     rows, counts = _distinct(_profile(sample, 1 + int(sample.cluster.max())).round(9))
     sums = generator.gamma(counts, size=(replicates, len(rows))) @ rows
-    return _drawn(sums.reshape(replicates, -1, STRATA), sample, generator)
+    parts = sums.reshape(replicates, -1, STRATA)
+    weight, label, square = (parts[:, row] for row in (-3, -2, -1))
+    counts = np.bincount(sample.parts, sample.sizes)
+    items = parts[:, :-3] / parts[:, :-3].sum(axis=2, keepdims=True)
+    low, high = (generator.gamma(PRIOR, size=weight.shape) for _ in range(2))
+    far_low, far_high = (end + generator.gamma(1 - PRIOR, size=weight.shape) for end in (low, high))
+    total = weight + low + high
+    mean = (label + low * sample.low + high * sample.high) / total
+    return Posterior(
+        share=np.einsum("p,rps->rs", counts / counts.sum(), items),
+        mean=mean,
+        square=(square + low * sample.low**2 + high * sample.high**2) / total,
+        lowest=np.where(_all_at(sample, sample.high), _pulled(weight, label, far_low, sample.low), mean),
+        highest=np.where(_all_at(sample, sample.low), _pulled(weight, label, far_high, sample.high), mean),
+    )
 
 
 def _distinct(table: Floats) -> tuple[Floats, Ints]:
@@ -329,15 +343,10 @@ def _profile(sample: Sample, size: int) -> Floats:
     np.add.at(table, (part, where, sample.cluster), 1.0)
     for row, values in zip(table[-3:], (weight, weight * human, weight * human**2), strict=True):
         np.add.at(row, places, values)
-    table[-3:] *= _scale(table[-3])[None, :, None]
+    # So a stratum's weights sum to its effective number of clusters (Kish 1965), (sum w)^2 / sum w^2.
+    squares = (table[-3] ** 2).sum(axis=1)
+    table[-3:] *= (table[-3].sum(axis=1) / np.where(squares > 0, squares, 1.0))[None, :, None]
     return table.reshape(-1, size).T
-
-
-def _scale(weights: Floats) -> Floats:
-    """What makes a stratum's weights sum to its effective number of clusters (Kish 1965), (sum w)^2 / sum w^2."""
-    squares = (weights**2).sum(axis=1)
-    factor: Floats = weights.sum(axis=1) / np.where(squares > 0, squares, 1.0)
-    return factor
 
 
 def _all_at(sample: Sample, end: float) -> Truths:
@@ -348,28 +357,9 @@ def _all_at(sample: Sample, end: float) -> Truths:
     return alike
 
 
-def _drawn(parts: Floats, sample: Sample, generator: np.random.Generator) -> Posterior:
-    weight, label, square = (parts[:, row] for row in (-3, -2, -1))
-    counts = np.bincount(sample.parts, sample.sizes)
-    items = parts[:, :-3] / parts[:, :-3].sum(axis=2, keepdims=True)
-    low, high = (generator.gamma(PRIOR, size=weight.shape) for _ in range(2))
-    far_low, far_high = (end + generator.gamma(1 - PRIOR, size=weight.shape) for end in (low, high))
-    total = weight + low + high
-    mean = (label + low * sample.low + high * sample.high) / total
-    return Posterior(
-        share=np.einsum("p,rps->rs", counts / counts.sum(), items),
-        mean=mean,
-        square=(square + low * sample.low**2 + high * sample.high**2) / total,
-        lowest=np.where(_all_at(sample, sample.high), _pulled(weight, label, far_low, sample.low), mean),
-        highest=np.where(_all_at(sample, sample.low), _pulled(weight, label, far_high, sample.high), mean),
-    )
-
-
 def _pulled(weight: Floats, label: Floats, pseudo: Floats, end: float) -> Floats:
     """The mean of the labels, and of pseudo-labels at one end alone."""
-    total = weight + pseudo
-    mean: Floats = (label + pseudo * end) / total
-    return mean
+    return np.asarray((label + pseudo * end) / (weight + pseudo), dtype=np.float64)
 
 
 REPLICATES = 2000

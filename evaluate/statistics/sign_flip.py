@@ -45,36 +45,24 @@ def tilted_tail(size: Ints, often: Ints, tilt: float, least: int) -> float | Non
     if size[-1] > _LARGEST:
         return None
     ahead = 1 / (1 + np.exp(-2 * tilt * size))
-    far = _reach(size, often, ahead)
+    # How far from its mean Y has less than 2 exp(-_LOG), by Hoeffding's or by Bernstein's inequality. A transform twice
+    # as wide does not fold the tails back to where they would be seen.
+    squares, third = often * size.astype(np.float64) ** 2, float(size[-1]) * _LOG / 3
+    bernstein = third + sqrt(third**2 + 2 * _LOG * float(squares @ (ahead * (1 - ahead))))
+    far = ceil(min(sqrt(float(squares.sum()) * _LOG / 2), bernstein))
     width = 2 * far + 1
     frequency = np.arange(far + 1, dtype=np.float64) * (2 * np.pi / width)
     frequency = frequency[_peaks(size, 4 * often * ahead * (1 - ahead), frequency)]
     if len(frequency) * len(size) > _MOST:
         return None
-    logs, angles = _transform(size, often, ahead, frequency)
-    each = 2 * tilt + 1j * frequency
-    terms = np.exp(logs + 1j * (angles - frequency * least)) * np.expm1(-each * (far + 1)) / np.expm1(-each)
-    return float(terms[0].real + 2 * terms[1:].real.sum()) / width
-
-
-def _reach(size: Ints, often: Ints, ahead: Floats) -> int:
-    """How far from its mean Y has less than 2 exp(-_LOG), by Hoeffding's or by Bernstein's inequality.
-
-    A transform twice as wide does not fold the tails back to where they would be seen.
-    """
-    squares = often * size.astype(np.float64) ** 2
-    third = float(size[-1]) * _LOG / 3
-    bernstein = third + sqrt(third**2 + 2 * _LOG * float(squares @ (ahead * (1 - ahead))))
-    return ceil(min(sqrt(float(squares.sum()) * _LOG / 2), bernstein))
-
-
-def _transform(size: Ints, often: Ints, ahead: Floats, frequency: Floats) -> tuple[Floats, Floats]:
-    """The logarithm of its absolute value and its angle, (frequencies,): products of 1 - p + p exp(i w size)."""
+    # The logarithm of the transform's absolute value and its angle: products of 1 - p + p exp(i w size).
     half, counts = frequency[:, None] * (size / 2), often.astype(np.float64)
     sine, cosine = np.sin(half), np.cos(half)
     logs = np.log1p(-4 * ahead * (1 - ahead) * sine**2) @ counts / 2
     angles = np.arctan2(2 * ahead * sine * cosine, 1 - 2 * ahead * sine**2) @ counts
-    return logs, angles
+    each = 2 * tilt + 1j * frequency
+    terms = np.exp(logs + 1j * (angles - frequency * least)) * np.expm1(-each * (far + 1)) / np.expm1(-each)
+    return float(terms[0].real + 2 * terms[1:].real.sum()) / width
 
 
 def _peaks(size: Ints, spread: Floats, frequency: Floats) -> Truths:
@@ -118,23 +106,18 @@ def paired_test(measure: str, agent_a: str, a: Values, agent_b: str, b: Values, 
     )
 
 
-def rag_pairs(agents: Sequence[tuple[str, str, str]]) -> list[tuple[str, str]]:
-    """(RAG agent, RAG-Fusion agent) of each retriever, from (agent, retriever, kind)."""
-    named = {(retriever, kind): agent for agent, retriever, kind in agents}
-    return [
-        (agent, named[retriever, "rag-fusion"])
-        for (retriever, kind), agent in named.items()
-        if kind == "rag" and (retriever, "rag-fusion") in named
-    ]
-
-
 def rag_tests(
     agents: Sequence[tuple[str, str, str]], measures: Mapping[str, Mapping[str, Values]]
 ) -> tuple[PairedTest, ...]:
-    """RAG against RAG-Fusion for each retriever on each measure that both have; measures: to agent to values."""
+    """RAG against RAG-Fusion for each retriever on each measure that both have.
+
+    agents: (agent, retriever, kind). measures: to agent to values.
+    """
+    named = {(retriever, kind): agent for agent, retriever, kind in agents}
     return tuple(
         paired_test(name, rag, values[rag], fusion, values[fusion])
-        for rag, fusion in rag_pairs(agents)
+        for (retriever, kind), rag in named.items()
+        if kind == "rag" and (fusion := named.get((retriever, "rag-fusion"))) is not None
         for name, values in measures.items()
         if rag in values and fusion in values
     )
@@ -287,17 +270,10 @@ def _binomial(size: int, n: int, log_odds: float) -> Floats:
 
 def _convolved(parts: list[Floats]) -> Floats:
     """Two by two, like lengths with like."""
+    from scipy.signal import fftconvolve
+
     parts = sorted(parts, key=len)
     while len(parts) > 1:
         pairs = zip(parts[::2], parts[1::2], strict=False)
-        parts = [_convolve(one, other) for one, other in pairs] + parts[len(parts) // 2 * 2 :]
+        parts = [fftconvolve(one, other) for one, other in pairs] + parts[len(parts) // 2 * 2 :]
     return parts[0]
-
-
-def _convolve(one: Floats, other: Floats) -> Floats:
-    from scipy.fft import next_fast_len
-
-    length = len(one) + len(other) - 1
-    fast = next_fast_len(length, real=True)
-    whole: Floats = np.fft.irfft(np.fft.rfft(one, fast) * np.fft.rfft(other, fast), fast)
-    return whole[:length]

@@ -101,7 +101,7 @@ def test_many_agents_are_matched_as_any_two_of_them_are(rows):
     for (a, b), pair in zip(combinations(rows, 2), pairs_by_query(rows, clusters), strict=True):
         both = sorted(q for q in a.keys() & b.keys() if a[q] is not None and b[q] is not None)
         owed = sorted(a.keys() | b.keys())
-        assert list(pair.queries) == both and pair.gaps.tolist() == [a[q] - b[q] for q in both]
+        assert list(pair.clusters.queries) == both and pair.gaps.tolist() == [a[q] - b[q] for q in both]
         assert list(pair.lacking_a) == [q for q in owed if a.get(q) is None]
         assert list(pair.lacking_b) == [q for q in owed if b.get(q) is None]
         assert [pair.clusters.names[n] for n in pair.clusters.numbers] == [

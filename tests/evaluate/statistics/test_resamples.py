@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, norm, t
 
 from ragassay.evaluate.statistics.resamples import resamples
-from ragassay.evaluate.statistics.sign_flip import paired_test, rag_pairs
+from ragassay.evaluate.statistics.sign_flip import paired_test, rag_tests
 
 
 def named(values):
@@ -98,4 +98,5 @@ def test_undefined_tests_have_no_p(gaps):
 
 def test_rag_is_paired_with_rag_fusion_over_the_same_retriever():
     agents = [("a", "bm25", "rag"), ("b", "knn", "rag"), ("c", "bm25", "rag-fusion")]
-    assert rag_pairs(agents) == [("a", "c")]
+    tests = rag_tests(agents, {"m": {agent: named([1.0, 2.0]) for agent in "abc"}})
+    assert [(test.agent_a, test.agent_b) for test in tests] == [("a", "c")]
