@@ -114,22 +114,24 @@ def measure_consistency(
     for start in range(0, len(groups), CHUNK):
         chunk = groups[start : start + CHUNK]
         vectors = encode([text for group in chunk for text in group.answers if text is not None])
-        spreads += [spread for group in chunk for spread in _spreads(group, vectors)]
+        for group in chunk:
+            pairs = [_pair(one, other, vectors) for one, other in combinations(group.answers, 2)]
+            spreads += [spread(group, one, "pairs", tuple(pair[one] for pair in pairs)) for one in PAIRWISE]
+            spreads += [spread(group, measure, "runs", values) for measure, values in group.metrics.items()]
     draws = resamples([group.query_id for group in groups], 1, 0, clusters)
+    grouped: dict[str, dict[str, list[Spread]]] = {}
+    for one in spreads:
+        grouped.setdefault(one.agent, {}).setdefault(one.measure, []).append(one)
+    ends = {**PAIRWISE, **(scales or {})}
     return Consistency(
         embedding=embedding,
         n_runs=max((len(group.answers) for group in groups), default=0),
-        agents=_agents(spreads, draws, {**PAIRWISE, **(scales or {})}),
+        agents={
+            agent: {measure: _agent_spread(rows, draws, ends.get(measure)) for measure, rows in measures.items()}
+            for agent, measures in grouped.items()
+        },
         queries=tuple(spreads),
     )
-
-
-def _spreads(group: Runs, vectors: Mapping[str, Singles]) -> Iterator[Spread]:
-    pairs = [_pair(one, other, vectors) for one, other in combinations(group.answers, 2)]
-    for measure in PAIRWISE:
-        yield spread(group, measure, "pairs", tuple(pair[measure] for pair in pairs))
-    for measure, values in group.metrics.items():
-        yield spread(group, measure, "runs", values)
 
 
 def _pair(one: str | None, other: str | None, vectors: Mapping[str, Singles]) -> dict[str, float | None]:
@@ -161,18 +163,6 @@ def spread(group: Runs, measure: str, over: Literal["runs", "pairs"], values: Ru
 
 def _kept(value: float | None) -> float | None:
     return None if value is None else round(value, DIGITS)
-
-
-def _agents(
-    spreads: Sequence[Spread], draws: Resamples, scales: Mapping[str, Range]
-) -> dict[str, dict[str, AgentSpread]]:
-    grouped: dict[str, dict[str, list[Spread]]] = {}
-    for one in spreads:
-        grouped.setdefault(one.agent, {}).setdefault(one.measure, []).append(one)
-    return {
-        agent: {measure: _agent_spread(rows, draws, scales.get(measure)) for measure, rows in measures.items()}
-        for agent, measures in grouped.items()
-    }
 
 
 def _agent_spread(rows: Sequence[Spread], draws: Resamples, scale: Range | None) -> AgentSpread:
@@ -236,9 +226,13 @@ def flips_of(
         labels[row.criterion][row.query_id, row.subject] = row.label
     known = {name: threshold for name, threshold in thresholds.items() if labels[name]}
     draws = resamples([query.id for query in queries], 1, 0, source_clusters(queries))
-    flips, worse, flipped = _empty(agents), _empty(agents), _empty(agents)
+    flips, worse, flipped = ({agent: dict[str, Any]() for agent in agents} for _ in range(3))
     for name, threshold in known.items():
-        good = _good(labels[name], threshold, lower=name in lower_is_better)
+        lower = name in lower_is_better
+        good = {
+            key: None if label is None else good_enough(label, threshold, lower_is_better=lower)
+            for key, label in labels[name].items()
+        }
         for agent in agents:
             owing = {new: old for new, old in pairs.items() if (new, agent) in good or (old, agent) in good}
             if owing:
@@ -264,35 +258,19 @@ def flip_problems(found: Perturbed) -> Iterator[Problem]:
     """A problem of each agent and criterion with a flip, which names the first cases."""
     for agent, named in found.flipped.items():
         for name, cases in named.items():
-            if cases:
-                yield _problem(found, agent, name, cases)
-
-
-def _problem(found: Perturbed, agent: str, name: str, cases: Sequence[str]) -> Problem:
-    figure, worse = found.flips[agent][name][ALL], found.worse[agent][name][ALL]
-    lost = round((worse.value or 0.0) * worse.n)
-    shown = ", ".join(map(one_line, cases[:_SHOWN])) + (", …" if len(cases) > _SHOWN else "")
-    lacking = "1 pair lacks" if figure.n_failed == 1 else f"{figure.n_failed} pairs lack"
-    failed = f"; {lacking} a label" if figure.n_failed else ""
-    sentence = (
-        f"{one_line(agent)}: {len(cases)} of {figure.n} answers cross the threshold of {one_line(name)}, "
-        f"{found.thresholds[name]:g}, when their question is asked in changed words, {lost} of them for the worse "
-        f"({shown}){failed}."
-    )
-    return Problem(kind="flips", agent=agent, criterion=name, figure=figure, sentence=sentence)
-
-
-def _empty(agents: Sequence[str]) -> dict[str, dict[str, Any]]:
-    return {agent: {} for agent in agents}
-
-
-def _good(
-    labels: Mapping[tuple[str, str], float | None], threshold: float, *, lower: bool
-) -> dict[tuple[str, str], bool | None]:
-    return {
-        key: None if label is None else good_enough(label, threshold, lower_is_better=lower)
-        for key, label in labels.items()
-    }
+            if not cases:
+                continue
+            figure, worse = found.flips[agent][name][ALL], found.worse[agent][name][ALL]
+            lost = round((worse.value or 0.0) * worse.n)
+            shown = ", ".join(map(one_line, cases[:_SHOWN])) + (", …" if len(cases) > _SHOWN else "")
+            lacking = "1 pair lacks" if figure.n_failed == 1 else f"{figure.n_failed} pairs lack"
+            failed = f"; {lacking} a label" if figure.n_failed else ""
+            sentence = (
+                f"{one_line(agent)}: {len(cases)} of {figure.n} answers cross the threshold of {one_line(name)}, "
+                f"{found.thresholds[name]:g}, when their question is asked in changed words, {lost} of them for the "
+                f"worse ({shown}){failed}."
+            )
+            yield Problem(kind="flips", agent=agent, criterion=name, figure=figure, sentence=sentence)
 
 
 def _figures(
@@ -302,7 +280,7 @@ def _figures(
     by_kind = {kind: [new for new in pairs if kinds[new] == kind] for kind in sorted({kinds[new] for new in pairs})}
     made = {}
     for kind, queries in {ALL: list(pairs), **by_kind}.items():
-        sums, counts, failed = Counter[str](), Counter[str](), 0
+        sums, counts, failed = defaultdict[str, float](float), defaultdict[str, float](float), 0
         for new in queries:
             before, after = good.get((pairs[new], agent)), good.get((new, agent))
             if before is None or after is None:
@@ -310,10 +288,6 @@ def _figures(
                 continue
             counts[pairs[new]] += 1
             sums[pairs[new]] += before and not after if worse_only else before != after
-        limits, n = (0.0, 1.0), counts.total()
-        made[kind] = draws.ratio(_floats(sums), _floats(counts), n=n, n_failed=failed, limits=limits)
+        n = int(sum(counts.values()))
+        made[kind] = draws.ratio(sums, counts, n=n, n_failed=failed, limits=(0.0, 1.0))
     return made
-
-
-def _floats(counted: Mapping[str, int]) -> dict[str, float]:
-    return {name: float(n) for name, n in counted.items()}

@@ -5,7 +5,6 @@ what it costs a search that a turn leans on what was said.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence, Set
-from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ragassay.records import Figure, Query
@@ -70,12 +69,20 @@ def conversations_of(
     numbers = {id: str(number_of(query)) for id, query in turns.items()}
     moves = {id: str(query.metadata["move"]) for id, query in turns.items() if query.metadata.get("move")}
     answerable = [[id for id in ids if is_answerable(turns[id].metadata)] for ids in talks.values()]
+    all_right: dict[str, Figure] = {}
+    for agent, labels in right.items():
+        found: dict[str, float | None] = {}
+        for ids in answerable:
+            # Of conversations with an answerable turn that the agent was asked.
+            if told := {id: labels[id] for id in ids if id in labels}:
+                found[next(iter(told))] = whole_right(told.values())
+        all_right[agent] = draws.figure(found, (0.0, 1.0))
     return Conversations(
         n_conversations=len(talks),
         n_turns=len(turns),
         by_turn=_by(numbers, measures, scales, draws),
         by_move=_by(moves, measures, scales, draws),
-        all_right={agent: _all_right(labels, answerable, draws) for agent, labels in right.items()},
+        all_right=all_right,
         price=_price(bounds(searches), {query.id for query in leaning_turns(queries)}, measures, scales, draws),
     )
 
@@ -103,22 +110,13 @@ def _by(
         ids = {id for id, one in groups.items() if one == group}
         figures: Figures = {}
         for name, measure in measures.items():
-            limits = scales.get(name, (0.0, inf if measure.width is None else measure.width))
+            limits = scales.get(name, measure.limits)
             for agent, values in measure.values.items():
                 mine = {id: value for id, value in values.items() if id in ids}
                 if mine:
                     figures.setdefault(agent, {})[name] = draws.figure(mine, limits)
         found[group] = figures
     return found
-
-
-def _all_right(labels: Values, talks: Sequence[Sequence[str]], draws: Resamples) -> Figure:
-    """Of conversations with an answerable turn that the agent was asked."""
-    found: dict[str, float | None] = {}
-    for ids in talks:
-        if told := {id: labels[id] for id in ids if id in labels}:
-            found[next(iter(told))] = whole_right(told.values())
-    return draws.figure(found, (0.0, 1.0))
 
 
 def whole_right(labels: Collection[float | None]) -> float | None:
@@ -137,7 +135,7 @@ def _price(
     """Agent to measure to its value less that of its bound, a mean of paired differences over those turns."""
     found: Figures = {}
     for name, measure in measures.items():
-        low, high = scales.get(name, (0.0, inf if measure.width is None else measure.width))
+        low, high = scales.get(name, measure.limits)
         for agent, bound in bounds.items():
             mine, theirs = (measure.values.get(one, {}) for one in (agent, bound))
             gaps: dict[str, float | None] = {}

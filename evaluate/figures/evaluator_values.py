@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import NamedTuple
 
 from ragassay.records import Assessment, Figure
@@ -53,14 +54,11 @@ def classification_figures(rows: Sequence[Assessment], draws: Resamples) -> Figu
     answers without a record. Empty where `classification` gave nothing.
     """
     mine = [row for row in rows if row.criterion == CLASSIFICATION]
-    classes, agents = _classes(mine), dict.fromkeys(row.subject for row in mine)
+    # Those that are set, or else expected, of all agents: so that all have the same.
+    details = [row.details[0] for row in mine if row.label is not None]
+    classes = sorted({str(name) for one in details for name in one["classes"] or [one["expected"]]})
+    agents = dict.fromkeys(row.subject for row in mine)
     return {agent: _of_agent([row for row in mine if row.subject == agent], classes, draws) for agent in agents}
-
-
-def _classes(rows: Sequence[Assessment]) -> list[str]:
-    """Those that are set, or else expected, of all agents: so that all have the same."""
-    details = [row.details[0] for row in rows if row.label is not None]
-    return sorted({str(name) for one in details for name in one["classes"] or [one["expected"]]})
 
 
 def _of_agent(rows: Sequence[Assessment], classes: Sequence[str], draws: Resamples) -> dict[str, Figure]:
@@ -77,8 +75,11 @@ def _of_agent(rows: Sequence[Assessment], classes: Sequence[str], draws: Resampl
     figures = {"accuracy": draws.figure({row.query_id: row.label for row in rows}, (0.0, 1.0))}
     for name in _PARTS:
         figures[name] = _macro(known, of_class, name, draws, failed)
-    for one in classes if len(classes) <= MOST_CLASSES else ():
-        figures |= {f"{name}({one})": _of_class(of_class[one], one, name, draws, failed) for name in _PARTS}
+    for one, name in product(classes if len(classes) <= MOST_CLASSES else (), _PARTS):
+        parts = {row.query: _PARTS[name](row, one) for row in of_class[one]}
+        above, below = ({query: part[at] for query, part in parts.items()} for at in (0, 1))
+        n = sum(value > 0 for value in below.values())
+        figures[f"{name}({one})"] = draws.ratio(above, below, n=n, n_failed=failed, limits=(0.0, 1.0))
     return figures
 
 
@@ -91,13 +92,6 @@ _PARTS: dict[str, Part] = {
     "f1": lambda row, one: (2.0 * (row.expected == row.given), float(row.expected == one) + (row.given == one)),
 }
 """Of an answer that expects or names the class."""
-
-
-def _of_class(rows: Sequence[Named], one: str, name: str, draws: Resamples, failed: int) -> Figure:
-    parts = {row.query: _PARTS[name](row, one) for row in rows}
-    above, below = ({query: part[at] for query, part in parts.items()} for at in (0, 1))
-    n = sum(value > 0 for value in below.values())
-    return draws.ratio(above, below, n=n, n_failed=failed, limits=(0.0, 1.0))
 
 
 def _macro(
@@ -194,14 +188,21 @@ def evaluations_by_query(
     made = Evaluations({agent: {} for agent in findings.material.agents})
     for evaluator in evaluators:
         for criterion in evaluator.criteria:
-            mine = grouped[criterion.name]
+            mine, name = grouped[criterion.name], criterion.name
+            if not mine and evaluator.unit != "passage":
+                continue
+            made.scales[name] = (criterion.lowest, criterion.highest)
+            if criterion.lower_is_better:
+                made.lower_is_better.add(name)
             if evaluator.unit == "passage":
                 owing = [query.id for query in findings.material.queries if not evaluator.lacks(query)]
-                _add_passages(made, findings, owing, mine, criterion, cutoffs)
-            elif mine:
-                _note(made, criterion)
+                if made.scales[name] == GRADED:
+                    made.scales.update(dict.fromkeys(_ranking_measures(criterion, cutoffs), (0.0, 1.0)))
+                for agent, measures in _of_passages(findings, owing, mine, criterion, cutoffs).items():
+                    made.values[agent].update(measures)
+            else:
                 for agent, measures in made.values.items():
-                    measures[criterion.name] = {row.query_id: row.label for row in mine if row.subject == agent}
+                    measures[name] = {row.query_id: row.label for row in mine if row.subject == agent}
         made.evaluators.update({name: evaluator.name for name in made.scales if name not in made.evaluators})
     return made
 
@@ -221,28 +222,7 @@ def _ranking_measures(criterion: Criterion, cutoffs: Sequence[int]) -> list[str]
     return [f"{criterion.name}.{one.format(k=k)}" for k in cutoffs for one in RANKING]
 
 
-def _note(made: Evaluations, criterion: Criterion) -> None:
-    made.scales[criterion.name] = (criterion.lowest, criterion.highest)
-    if criterion.lower_is_better:
-        made.lower_is_better.add(criterion.name)
-
-
-def _add_passages(
-    made: Evaluations,
-    findings: Findings,
-    owing: Sequence[str],
-    rows: Sequence[Assessment],
-    criterion: Criterion,
-    cutoffs: Sequence[int],
-) -> None:
-    _note(made, criterion)
-    if (criterion.lowest, criterion.highest) == GRADED:
-        made.scales.update(dict.fromkeys(_ranking_measures(criterion, cutoffs), (0.0, 1.0)))
-    for agent, measures in of_passages(findings, owing, rows, criterion, cutoffs).items():
-        made.values[agent].update(measures)
-
-
-def of_passages(
+def _of_passages(
     findings: Findings,
     owing: Sequence[str],
     rows: Sequence[Assessment],
@@ -251,32 +231,13 @@ def of_passages(
 ) -> dict[str, dict[str, Values]]:
     """Agent to measure to values, over the queries that owe one, also those for which no agent retrieved anything."""
     labels = {(row.query_id, row.subject): row.label for row in rows}
-    values: dict[str, dict[str, Values]] = {
-        agent: {
-            criterion.name: {
-                query: mean_label(answer, labels)
-                for query in owing
-                if (answer := findings.material.answers.get((query, agent))) is not None
-            }
-        }
-        for agent in findings.material.agents
-    }
-    if (criterion.lowest, criterion.highest) == GRADED:
-        for agent, ranking in findings.rankings.items():
-            for k in cutoffs:
-                for one in RANKING:
-                    spelling = one.format(k=k)
-                    mine = list(values[agent][criterion.name])
-                    values[agent][f"{criterion.name}.{spelling}"] = _ranked(spelling, mine, labels, ranking)
-    return values
-
-
-def _ranked(
-    spelling: str,
-    queries: Sequence[str],
-    labels: Mapping[tuple[str, str], float | None],
-    ranking: Mapping[str, Sequence[tuple[str, float]] | None],
-) -> Values:
+    answers = findings.material.answers
+    values: dict[str, dict[str, Values]] = {}
+    for agent in findings.material.agents:
+        given = ((query, answers.get((query, agent))) for query in owing)
+        values[agent] = {criterion.name: {query: mean_label(row, labels) for query, row in given if row is not None}}
+    if (criterion.lowest, criterion.highest) != GRADED:
+        return values
     qrels: dict[str, dict[str, int]] = defaultdict(dict)
     failed: dict[str, list[str]] = defaultdict(list)
     for (query, passage), label in labels.items():
@@ -284,4 +245,8 @@ def _ranked(
             failed[query].append(passage)
         else:
             qrels[query][passage] = int(label)
-    return measure(spelling).values(Judged(queries, qrels, ranking, failed))
+    for agent, ranking in findings.rankings.items():
+        judged = Judged(list(values[agent][criterion.name]), qrels, ranking, failed)
+        for spelling in [one.format(k=k) for k in cutoffs for one in RANKING]:
+            values[agent][f"{criterion.name}.{spelling}"] = measure(spelling).values(judged)
+    return values

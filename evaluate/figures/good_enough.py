@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Literal
+from typing import Any, Literal
 
 from ragassay.experiment.settings import Experiment
 from ragassay.records import Answer, Assessment, Figure, Passage, Query
@@ -15,7 +15,7 @@ from ragassay.text import one_line
 
 from ..inputs.findings import Findings
 from ..judging.engine.cases import expected_docs
-from ..judging.engine.evaluator import Criterion, Evaluator, good_enough
+from ..judging.engine.evaluator import Evaluator, good_enough
 from ..results import ByThreshold, Comparison, Figures, Insight, Problem, ThresholdShares
 from ..statistics.clustered import Range, Values, limits_of
 from ..statistics.paired_comparison import compare_pairs
@@ -106,21 +106,13 @@ def insights(
     apart. values: agent to criterion to label by query.
     """
     found: list[Insight] = []
-    for one in [*_criteria(evaluators, values), *_taken(answers)]:
-        found += _extremes(one, draws)
-    return (*found, *_hardest(evaluators, values, queries), *_least_grounded(evaluators, rows))
-
-
-def _criteria(evaluators: Sequence[Evaluator], values: Mapping[str, Mapping[str, Values]]) -> Iterator[Measured]:
     for evaluator in evaluators:
         ends = ("best_retrieval", "worst_retrieval") if evaluator.unit == "passage" else ("best", "worst")
         for one in evaluator.criteria:
             mine = {agent: named[one.name] for agent, named in values.items() if one.name in named}
-            yield Measured(one.name, mine, limits_of(one.lowest, one.highest), one.lower_is_better, ends)
-
-
-def _taken(answers: Mapping[tuple[str, str], Answer]) -> Iterator[Measured]:
-    """Latency and cost, of the answers for which they were measured."""
+            limits = limits_of(one.lowest, one.highest)
+            found += _extremes(Measured(one.name, mine, limits, one.lower_is_better, ends), draws)
+    # Latency and cost, of the answers for which they were measured.
     latency: dict[str, Values] = defaultdict(dict)
     cost: dict[str, Values] = defaultdict(dict)
     for (query, agent), row in answers.items():
@@ -128,8 +120,9 @@ def _taken(answers: Mapping[tuple[str, str], Answer]) -> Iterator[Measured]:
             latency[agent][query] = row.latency_s
         if row.error is None and row.usage.cost_usd is not None:
             cost[agent][query] = row.usage.cost_usd
-    yield Measured("latency_s", latency, None, True, ("fastest", "slowest"), " s")
-    yield Measured("cost_usd", cost, None, True, ("cheapest", "dearest"), " USD")
+    found += _extremes(Measured("latency_s", latency, None, True, ("fastest", "slowest"), " s"), draws)
+    found += _extremes(Measured("cost_usd", cost, None, True, ("cheapest", "dearest"), " USD"), draws)
+    return (*found, *_hardest(evaluators, values, queries), *_least_grounded(evaluators, rows))
 
 
 def _extremes(one: Measured, draws: Resamples) -> list[Insight]:
@@ -199,7 +192,13 @@ def _least_grounded(evaluators: Sequence[Evaluator], rows: Sequence[Assessment])
         if evaluator.unit != "answer" or not {"context", "answer"} <= set(evaluator.reads):
             continue
         scale = evaluator.criteria[0]
-        parts = [part for row in rows if row.criterion == scale.name for part in _parts(row)]
+        parts: list[tuple[float, str, Assessment]] = []
+        for row in rows:
+            for detail in row.details if row.criterion == scale.name else ():
+                text = next((detail[name] for name in _TEXTS if isinstance(detail.get(name), str)), None)
+                value = detail.get("score", detail.get("label"))
+                if text is not None and isinstance(value, int | float) and isfinite(value):
+                    parts.append((float(value), text, row))
         if scale.lower_is_better or not parts:
             continue
         value, text, row = min(parts, key=lambda part: part[0])
@@ -208,24 +207,9 @@ def _least_grounded(evaluators: Sequence[Evaluator], rows: Sequence[Assessment])
             f"The least grounded sentence by {one_line(scale.name)}, {value:.3g}, in {one_line(row.subject)}'s answer "
             f"to {one_line(row.query_id)}: “{_cut(text)}” (of {len(parts)})."
         )
-        return [
-            Insight(
-                kind="least_grounded_sentence",
-                subject=row.query_id,
-                measure=scale.name,
-                figure=figure,
-                sentence=sentence,
-            )
-        ]
+        kind = "least_grounded_sentence"
+        return [Insight(kind=kind, subject=row.query_id, measure=scale.name, figure=figure, sentence=sentence)]
     return []
-
-
-def _parts(row: Assessment) -> Iterator[tuple[float, str, Assessment]]:
-    for detail in row.details:
-        text = next((detail[name] for name in _TEXTS if isinstance(detail.get(name), str)), None)
-        value = detail.get("score", detail.get("label"))
-        if text is not None and isinstance(value, int | float) and isfinite(value):
-            yield float(value), text, row
 
 
 def _cut(text: str) -> str:
@@ -268,10 +252,9 @@ def _beyond(agent: str, name: str, figure: Figure, threshold: float, lower: bool
     sure = best is not None and not good_enough(best, threshold, lower_is_better=lower)
     how = "beyond chance" if sure else "though by no more than chance may bring about"
     side, way = ("above", ", of which less is better,") if lower else ("below", "")
-    n = f"n {figure.n}" + (f", {figure.n_failed} failed" if figure.n_failed else "")
     sentence = (
         f"{one_line(agent)}: the mean of {one_line(name)}{way} is {figure.value:.3g}, {side} its threshold of "
-        f"{threshold:g}, {how} ({n})."
+        f"{threshold:g}, {how} (n {figure.n}{_failed(figure)})."
     )
     yield Problem(kind="beyond_threshold", agent=agent, criterion=name, figure=figure, sure=sure, sentence=sentence)
 
@@ -289,6 +272,7 @@ def _too_short(agent: str, rows: Sequence[Answer], draws: Resamples) -> list[Pro
 
 
 Cause = Literal["retrieval", "generation", "unexplained"]
+_CAUSES: Mapping[bool | None, Cause] = {None: "unexplained", True: "generation", False: "retrieval"}
 Found = Callable[[str, str], bool | None]
 """From query id and agent to whether something relevant was retrieved; None where that is not known."""
 
@@ -312,26 +296,26 @@ class AgentShares:
     def figures(self, draws: Resamples) -> ThresholdShares:
         """The shares, each with its interval."""
 
-        def share(passes: Callable[[str, float], bool]) -> Values:
-            return {q: None if value is None else float(passes(q, value)) for q, value in self.passed.items()}
-
-        def of(cause: Cause) -> Values:
-            return share(lambda query, _: self.causes.get(query) == cause)
-
-        def figure(values: Values | None) -> object:
+        def figure(values: Values | None) -> Figure | None:
             return None if values is None else draws.figure(values, (0.0, 1.0))
 
-        own = {} if self.of_passages else {f"{c}_failures": figure(of(c)) for c in ("retrieval", "generation")}
-        own |= {} if self.of_passages else {"unexplained_failures": figure(of("unexplained"))}
-        unread = None if self.read is None else {q: None if r is None else 1 - r for q, r in self.read.items()}
-        return ThresholdShares.model_validate(
-            {
-                "passed": figure(self.passed),
-                "failed": figure(share(lambda _, value: value == 0)),
-                **own,
-                "parse_failures": figure(unread),
-            }
+        causes: tuple[Cause, ...] = () if self.of_passages else ("retrieval", "generation", "unexplained")
+        of_cause: dict[str, Any] = {
+            f"{cause}_failures": figure(
+                {q: None if value is None else float(self.causes.get(q) == cause) for q, value in self.passed.items()}
+            )
+            for cause in causes
+        }
+        return ThresholdShares(
+            passed=draws.figure(self.passed, (0.0, 1.0)),
+            failed=draws.figure(_turned(self.passed), (0.0, 1.0)),
+            parse_failures=figure(self.read and _turned(self.read)),
+            **of_cause,
         )
+
+
+def _turned(shares: Values) -> Values:
+    return {query: None if value is None else 1 - value for query, value in shares.items()}
 
 
 def shares_by_agent(
@@ -355,9 +339,18 @@ def shares_by_agent(
             of_passages = evaluator.unit == "passage"
             for (query, agent), label in _of_answers(evaluator, mine, answers).items():
                 one = made[agent].setdefault(criterion.name, AgentShares(of_passages=of_passages))
-                _note(one, query, label, criterion, threshold, None if of_passages else found(query, agent))
-            if evaluator.asking != "nothing" and not of_passages:
-                _note_read(made, mine)
+                one.passed[query] = None
+                if label is not None:
+                    enough = good_enough(label, threshold, lower_is_better=criterion.lower_is_better)
+                    one.passed[query] = float(enough)
+                    if not enough and not of_passages:
+                        one.causes[query] = _CAUSES[found(query, agent)]
+            # What was put to the judge: rows with a label, and those whose reply could not be read.
+            for row in mine if evaluator.asking != "nothing" and not of_passages else ():
+                one = made[row.subject][row.criterion]
+                one.read = {} if one.read is None else one.read
+                if row.label is not None or unread(row.error):
+                    one.read[row.query_id] = float(row.label is not None)
     return dict(made)
 
 
@@ -390,27 +383,6 @@ def by_threshold(shares: Mapping[str, Mapping[str, AgentShares]], draws: Resampl
 def unread(error: str | None) -> bool:
     """Whether a record's error says that the judge's reply could not be read."""
     return error is not None and error.startswith(_UNREAD)
-
-
-def _note(
-    one: AgentShares, query: str, label: float | None, criterion: Criterion, threshold: float, found: bool | None
-) -> None:
-    if label is None:
-        one.passed[query] = None
-        return
-    enough = good_enough(label, threshold, lower_is_better=criterion.lower_is_better)
-    one.passed[query] = float(enough)
-    if not enough and not one.of_passages:
-        one.causes[query] = "unexplained" if found is None else "generation" if found else "retrieval"
-
-
-def _note_read(made: Mapping[str, dict[str, AgentShares]], rows: Sequence[Assessment]) -> None:
-    """Of what was put to the judge: rows with a label, and those whose reply could not be read."""
-    for row in rows:
-        one = made[row.subject][row.criterion]
-        one.read = {} if one.read is None else one.read
-        if row.label is not None or unread(row.error):
-            one.read[row.query_id] = float(row.label is not None)
 
 
 def _of_answers(

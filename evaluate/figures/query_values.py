@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isinf
+from math import inf, isinf
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from ..ratings.verdicts import Points
 from ..results import POINTS, Box, Boxes, Comparison, Figures, ModelByPrompt
 from ..statistics.clustered import ByAgent, Range, Values
 from ..statistics.paired_comparison import FromLeader, ValueTable, compare_table
-from ..statistics.resamples import DIGITS, Resamples, rounded
+from ..statistics.resamples import DIGITS, Resamples
 from .evaluator_values import Evaluations, measures_of
 
 REACH = 1.5
@@ -236,16 +236,11 @@ def answer_figures(findings: Findings, draws: Resamples) -> dict[str, dict[str, 
     table = {}
     for agent in findings.material.agents:
         rows = [findings.material.answers[query.id, agent] for query in findings.material.asked_of(agent)]
-        table[agent] = {"answered": _answered(rows, draws)}
+        n = sum(row.error is None for row in rows)
+        share = draws.figure({row.query_id: float(row.error is None) for row in rows}, (0.0, 1.0))
+        table[agent] = {"answered": share.model_copy(update={"n": n, "n_failed": len(rows) - n})}
         table[agent] |= {name: mean_of_answers(rows, measure, draws) for name, measure in shown.items()}
     return table
-
-
-def _answered(rows: Sequence[Answer], draws: Resamples) -> Figure:
-    share = draws.figure({row.query_id: float(row.error is None) for row in rows}, (0.0, 1.0))
-    n = sum(row.error is None for row in rows)
-    assert share.value is not None
-    return rounded(share.value, n, len(rows) - n, share.ci_low, share.ci_high)
 
 
 def mean_of_answers(rows: Sequence[Answer], measure: Callable[[Answer], float | None], draws: Resamples) -> Figure:
@@ -262,6 +257,11 @@ class ComparedMeasure:
     values: Mapping[str, Values]
     width: float | None
     lower_is_better: bool = False
+
+    @property
+    def limits(self) -> Range:
+        """Of a scale that begins at 0."""
+        return (0.0, inf if self.width is None else self.width)
 
 
 def of_findings(
@@ -370,24 +370,18 @@ def models_by_prompts(
 
     lowest: the scales of those measures that do not begin at 0. n and n_failed count answers.
     """
-    return tuple(
-        ModelByPrompt(
-            model=model, prompt=prompt, agents=tuple(agents), means=dict(_means(agents, measures, lowest, draws))
-        )
-        for (model, prompt), agents in cross(by).items()
-    )
-
-
-def _means(
-    agents: Sequence[str], measures: Mapping[str, ComparedMeasure], scales: Mapping[str, Range], draws: Resamples
-) -> Iterator[tuple[str, Figure]]:
-    for name, one in measures.items():
-        if given := [one.values[agent] for agent in agents if agent in one.values]:
-            low = scales[name][0] if name in scales else 0.0
-            limits = None if one.width is None else (low, low + one.width)
-            rows = [pair for values in given for pair in values.items()]
-            known = [(query, value) for query, value in rows if value is not None]
-            yield name, draws.mean(known, len(rows) - len(known), limits)
+    found = []
+    for (model, prompt), agents in cross(by).items():
+        means = {}
+        for name, one in measures.items():
+            if given := [one.values[agent] for agent in agents if agent in one.values]:
+                low = lowest[name][0] if name in lowest else 0.0
+                limits = None if one.width is None else (low, low + one.width)
+                rows = [pair for values in given for pair in values.items()]
+                known = [(query, value) for query, value in rows if value is not None]
+                means[name] = draws.mean(known, len(rows) - len(known), limits)
+        found.append(ModelByPrompt(model=model, prompt=prompt, agents=tuple(agents), means=means))
+    return tuple(found)
 
 
 def _one(said: Sequence[str | None]) -> str | None:

@@ -106,12 +106,18 @@ class Searched:
                 for name, one in self.measures.items()
                 if agent in one.values
             }
-            hops, steps = self.hops.get(agent, {}), self.steps.get(agent, {})
+            hops, steps, runs = self.hops.get(agent, {}), self.steps.get(agent, {}), self.runs.get(agent, {})
+            least = min(map(len, runs.values()), default=0)
+            # pass^1, pass^2, …; none where nobody was asked again.
+            passed = [
+                {query: pass_hat(sum(done), len(done), k) for query, done in runs.items()}
+                for k in range(1, least + 1 if least > 1 else 1)
+            ]
             found[agent] = Stepwise(
                 means=means | (_cost(hops, steps, draws) if hops else {}),
                 recall=_after(steps, Steps.recall_at, draws),
                 complete=_after(steps, lambda one, step: float(one.recall_at(step) == 1), draws),
-                pass_hat=_pass_hat(self.runs.get(agent, {}), draws),
+                pass_hat=tuple(draws.figure(of, (0.0, 1.0)) for of in passed),
             )
         return found
 
@@ -161,15 +167,6 @@ def _rows(table: Mapping[str, Mapping[str, object | None]], value: Callable[...,
         if any(number is not None for number in owed.values()):
             made[agent] = owed
     return made
-
-
-def _pass_hat(runs: Mapping[str, Sequence[bool]], draws: Resamples) -> tuple[Figure, ...]:
-    """pass^1, pass^2, … (`tool_calls.pass_hat`), with intervals over queries; empty where nobody was asked again."""
-    least = min(map(len, runs.values()), default=0)
-    if least < 2:
-        return ()
-    shares = ({query: pass_hat(sum(done), len(done), k) for query, done in runs.items()} for k in range(1, least + 1))
-    return tuple(draws.figure(of, (0.0, 1.0)) for of in shares)
 
 
 def searched(workspace: Workspace, findings: Findings) -> Searched:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import inf
 
 import numpy as np
 
@@ -53,7 +52,14 @@ class Measured:
     def of(self, queries: Sequence[str]) -> Measures:
         """The compared measures as they would be, were these all the queries, and nDCG@k."""
         kept = set(queries)
-        ranked, judged, given = (_only(one, kept) for one in (self.retrieval, self.pointwise, self.evaluated.values))
+
+        def only(values: ByAgent) -> dict[str, dict[str, Values]]:
+            return {
+                agent: {name: {q: value for q, value in row.items() if q in kept} for name, row in named.items()}
+                for agent, named in values.items()
+            }
+
+        ranked, judged, given = map(only, (self.retrieval, self.pointwise, self.evaluated.values))
         games = [verdict for verdict in self.found if verdict.query_id in kept]
         ndcg = f"nDCG@{self.k}"
         material, failed = self.findings.material, failed_answers(self.findings)
@@ -70,20 +76,12 @@ def written_and_real(measured: Measured, draws: Resamples) -> WrittenAndReal | N
         return None
     real, written = (measured.of(ids) for ids in kinds)
     sides = [resamples(ids, len(draws.weights), draws.seed + n, draws.clusters) for n, ids in enumerate(kinds)]
-    widths = {name: (0.0, inf if one.width is None else one.width) for name, one in real.items()}
-    limits = widths | measured.evaluated.scales
+    limits = {name: one.limits for name, one in real.items()} | measured.evaluated.scales
     orders = [
         compare_orders(name, one.values, written[name].values, sides[0], sides[1], limits[name])
         for name, one in real.items()
     ]
     return WrittenAndReal(n_real=len(kinds.real), n_written=len(kinds.written), measures=tuple(orders))
-
-
-def _only(values: ByAgent, queries: set[str]) -> dict[str, dict[str, Values]]:
-    return {
-        agent: {name: {q: value for q, value in row.items() if q in queries} for name, row in named.items()}
-        for agent, named in values.items()
-    }
 
 
 def told_of_both(verdict: Choice, kinds: BySource, rates: Mapping[str, Values]) -> Choice:
@@ -156,13 +154,11 @@ class _Side:
     def _ends(self, chosen: int, width: float) -> tuple[float, float] | tuple[None, None]:
         others = [row for place, row in enumerate(self.rows) if place != chosen]
         pairs = [pair_by_query(row, self.rows[chosen], self.draws.clusters) for row in others]
-        if not all(len(pair.gaps) for pair in pairs):
+        ends = [pair.ends(width, 1 - (1 - 0.95) / len(pairs)) for pair in pairs if len(pair.gaps)]
+        known = [(low, high) for _, low, high in ends if low is not None and high is not None]
+        if len(known) < len(pairs):
             return None, None
-        ends = [pair.ends(width, 1 - (1 - 0.95) / len(pairs)) for pair in pairs]
-        low, high = [one for _, one, _ in ends], [one for _, _, one in ends]
-        if None in low or None in high:
-            return None, None
-        return max(0.0, *(one for one in low if one is not None)), max(0.0, *(one for one in high if one is not None))
+        return max(0.0, *(low for low, _ in known)), max(0.0, *(high for _, high in known))
 
 
 def compare_orders(
@@ -183,10 +179,13 @@ def compare_orders(
     agents = [a for a in real if a in written and all(side[a].value is not None for side in shown)]
     by_real, by_written = (_Side.of([values[agent] for agent in agents], draws) for values, draws in sides)
     found = OrdersCompared(measure=measure, real=_in_order(shown[0]), written=_in_order(shown[1]))
-    width, why = limits[1] - limits[0], _too_few(by_real, by_written)
+    width, why = limits[1] - limits[0], None
+    if len(agents) < 2:
+        why = "fewer than two agents have a value on both kinds of queries"
+    elif few := [name for name, side in (("real", by_real), ("written", by_written)) if side.n < FEWEST]:
+        why = f"only one {few[0]} query has a value"
     if why:
-        nothing = Figure(value=None, n=len(agents))
-        names = ("tau_b", "rho", "loss")
+        nothing, names = Figure(value=None, n=len(agents)), ("tau_b", "rho", "loss")
         return found.model_copy(
             update={"figures": dict.fromkeys(names, nothing), "undefined": dict.fromkeys(names, why)}
         )
@@ -212,14 +211,6 @@ def _in_order(figures: Mapping[str, Figure]) -> dict[str, Figure]:
     return {agent: figures[agent] for agent in sorted(figures, key=place)}
 
 
-def _too_few(real: _Side, written: _Side) -> str | None:
-    """Why there are no two orders to compare."""
-    if len(real.rows) < 2:
-        return "fewer than two agents have a value on both kinds of queries"
-    few = [name for name, side in (("real", real), ("written", written)) if side.n < FEWEST]
-    return f"only one {few[0]} query has a value" if few else None
-
-
 def _figures(real: _Side, written: _Side, width: float) -> tuple[dict[str, Figure], dict[str, str]]:
     """`tau_b`, `rho` and `loss`, and why one has no value."""
     n, figures, undefined = len(real.rows), dict[str, Figure](), dict[str, str]()
@@ -230,19 +221,14 @@ def _figures(real: _Side, written: _Side, width: float) -> tuple[dict[str, Figur
     if written.level:
         undefined["loss"] = "all agents are level on the written queries, which choose none"
     else:
-        figures["loss"] = rounded(*_counted(real.loss(written.best(), width), n))
+        value, *of_loss = real.loss(written.best(), width)
+        figures["loss"] = rounded(value, n, 0, *of_loss)
     if not level:
         ends = order_intervals(real.means, written.means, orders, width, real.draws.seed)
         for name, statistic in orders.items():
             value = float(statistic(real.means.means, written.means.means))
-            figures[name] = rounded(*_counted((value, *ends[name]), n))
+            figures[name] = rounded(value, n, 0, *ends[name])
     return {name: figures.get(name, Figure(value=None, n=n)) for name in (*orders, "loss")}, undefined
-
-
-def _counted(
-    found: tuple[float, float | None, float | None], n: int
-) -> tuple[float, int, int, float | None, float | None]:
-    return found[0], n, 0, found[1], found[2]
 
 
 def _pairs(agents: Sequence[str], real: Sequence[int], written: Sequence[int]) -> dict[str, object]:

@@ -162,8 +162,8 @@ def _drawn(cells: _Cells, draws: Resamples, model: Ties) -> _Order:
     slices = [draws.weights[start : start + step] for start in range(0, n, step)] or [draws.weights]
     parts = [_order(*cells.tables(weights), model) for weights in slices]
     names = ("log", "tie_parameter", "bounded", "has")
-    arrays = (np.concatenate([getattr(part, name) for part in parts]) for name in names)
-    return _Order(*arrays, all(part.converged for part in parts))
+    log, parameter, bounded, has = (np.concatenate([getattr(part, name) for part in parts]) for name in names)
+    return _Order(log, parameter, bounded, has, all(part.converged for part in parts))
 
 
 def _order(wins: Floats, ties: Floats, model: Ties) -> _Order:
@@ -184,7 +184,8 @@ def _order(wins: Floats, ties: Floats, model: Ties) -> _Order:
             fit = log_strengths(score[which], tied, mutual[which])
             log[which], parameter[which] = fit.log, fit.tie_parameter
             converged = converged and bool(fit.converged.all())
-    return _Order(log, parameter, whole & has if model == "davidson" else whole, has, converged)
+    bounded = np.asarray(whole & has if model == "davidson" else whole)
+    return _Order(log, parameter, bounded, has, converged)
 
 
 def _figures(
@@ -193,7 +194,8 @@ def _figures(
     def of(agent: str) -> tuple[float, float | None, float | None] | None:
         if agent not in held.agents or not whole.bounded.all():
             return None
-        index, ends = held.agents.index(agent), (None, None)
+        index = held.agents.index(agent)
+        ends: tuple[float | None, float | None] = (None, None)
         if _unbounded_share(drawn) <= UNBOUNDED_SHARE:
             replicates = initial + POINTS * drawn.log[drawn.bounded, index]
             ends = draws.rating_interval(replicates, held.queries_of(agent))
