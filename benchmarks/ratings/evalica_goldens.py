@@ -46,7 +46,7 @@ def main() -> None:
         for row in rows_of(folder / f"{name}-golden.csv"):
             golden.setdefault(row["algorithm"], {})[row["item"]] = float(row["score"])
         strength = np.exp(log_strengths(contests.wins_by_query().sum(axis=0)[None]).log[0])
-        rating = elo.play(contests, np.arange(len(contests.a))[None], 4.0, 1000.0)[0]
+        rating = elo.play(contests, elo.Circles(np.arange(len(contests.a))[None], 1), 4.0, 1000.0)[0]
         theirs = np.array([golden["bradley_terry"][item] for item in contests.agents])
         apart = np.abs(strength / strength.sum() - theirs).max()
         of_elo = np.abs(rating - np.array([golden["elo"][item] for item in contests.agents])).max()

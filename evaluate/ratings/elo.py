@@ -8,7 +8,7 @@ Rackauckas, Câmara and Zavrel 2024); the tournaments are played side by side, o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, repeat
@@ -33,10 +33,8 @@ STARTS = 10
 STARTS_OF_A_REPLICATE = 5
 """The same for a resample of the queries, one shuffle each: 10 tournaments, so that order adds little to the spread."""
 
-Ends = tuple[float | None, float | None]
-
 Orders = NDArray[np.integer]
-"""(tournaments, games): indices of games in the order in which each tournament plays them."""
+"""(rows, games): indices of games."""
 
 _AT_ONCE = 1000
 _STEPS = 64
@@ -90,14 +88,13 @@ class EloSettings:
     seed: int = 7
 
 
-def play(contests: Contests, orders: Orders | Circles, k_factor: float, initial: float) -> Floats:
-    """Ratings (tournaments, agents) after playing the games in the order of each row of `orders`.
+def play(contests: Contests, circles: Circles, k_factor: float, initial: float) -> Floats:
+    """Ratings (tournaments, agents) after playing games, indices into `contests`, in the orders of `circles`.
 
-    orders: (tournaments, games) indices into `contests`; an index equal to the number of games is no game. A game
-    counts as `Contests.game_weights` says, in so many K.
+    An index equal to the number of games is no game. A game counts as `Contests.game_weights` says, in so many K.
     """
     kinds, number = _kinds(contests)
-    orders = Circles(number[orders.games], orders.starts) if isinstance(orders, Circles) else number[orders]
+    orders = Circles(number[circles.games], circles.starts)
     return _played(_Part(kinds, orders, len(contests.agents), k_factor, initial))
 
 
@@ -123,27 +120,19 @@ def _kinds(contests: Contests) -> tuple[_Kinds, Orders]:
 
 @dataclass(frozen=True)
 class _Part:
-    """Tournaments that are played side by side, by one process. orders: of kinds, not of games."""
+    """Tournaments that are played side by side, by one process. circles: of kinds, not of games."""
 
     kinds: _Kinds
-    orders: Orders | Circles
+    circles: Circles
     agents: int
     k_factor: float
     initial: float
 
-    def steps(self) -> Iterator[Ints]:
-        """(steps, tournaments): the kinds of the next games of all tournaments."""
-        if isinstance(self.orders, Circles):
-            yield from self.orders.steps()
-            return
-        for start in range(0, self.orders.shape[1], _STEPS):
-            yield self.orders[:, start : start + _STEPS].T.astype(np.intp)
-
 
 def _played(part: _Part) -> Floats:
     """Ratings (tournaments, agents)."""
-    n, width = len(part.orders) if isinstance(part.orders, np.ndarray) else part.orders.size, part.agents + 2
-    rows, kinds = np.arange(n) * width, part.kinds
+    n, width, kinds = part.circles.size, part.agents + 2, part.kinds
+    rows = np.arange(n) * width
     # In units of 2 · SCALE / ln 10 points the expectation is 1/2 - tanh(R_b - R_a) / 2, and the gain so many units:
     # K ln 10 / (4 SCALE) · (2 (score - 1/2) + tanh(R_b - R_a)).
     step = part.k_factor * log(10) / (4 * SCALE)
@@ -151,7 +140,7 @@ def _played(part: _Part) -> Floats:
     beyond_half = 2 * steps * (kinds.score - 0.5)
     ratings, gain, both = np.zeros(n * width), np.empty(n), np.empty((2, n))
     one, other = both
-    for given in part.steps():
+    for given in part.circles.steps():
         places = np.empty((len(given), 2, n), dtype=np.intp)
         for side, players in enumerate((kinds.a, kinds.b)):
             np.add(np.take(players, given), rows, out=places[:, side])
@@ -188,26 +177,21 @@ def rate(
     """
     if not len(contests.a):
         return contests.figures(lambda agent: None)
+    part = _tournaments(contests, settings)
+    ends: dict[str, tuple[float | None, float | None]] = dict.fromkeys(contests.agents, (None, None))
     if draws is None:
-        return _figures(contests, tournament_mean(contests, settings))
-    if helpers is None:
+        ratings = _played(part)
+    elif helpers is None:
         with Helpers(is_large(len(contests.a), len(draws.weights), settings.tournaments)) as own:
             return rate(contests, draws, settings, own)
-    mean, replicates = _tournaments(contests, settings), _Replicates(contests, draws, settings)
-    first, *others = helpers.each(_played, chain([mean], replicates.parts()))
-    drawn = replicates.means(others)
-    ends = {
-        agent: draws.rating_interval(drawn[:, index], contests.queries_of(agent))
-        for index, agent in enumerate(contests.agents)
-    }
-    return _figures(contests, _mean(mean, first, settings), ends)
-
-
-def _figures(contests: Contests, means: Floats, ends: Mapping[str, Ends] | None = None) -> dict[str, Figure]:
-    mean = dict(zip(contests.agents, means, strict=True))
-    return contests.figures(
-        lambda agent: (mean[agent], *(ends[agent] if ends else (None, None))) if contests.games_of(agent) else None
-    )
+    else:
+        ratings, *others = helpers.each(_played, chain([part], _replicates(contests, draws, settings)))
+        each = 2 * STARTS_OF_A_REPLICATE
+        drawn = np.concatenate([one.reshape(each, len(one) // each, -1).mean(axis=0) for one in others])
+        for index, agent in enumerate(contests.agents):
+            ends[agent] = draws.rating_interval(drawn[:, index], contests.queries_of(agent))
+    means = dict(zip(contests.agents, _mean(part, ratings, settings), strict=True))
+    return contests.figures(lambda agent: (means[agent], *ends[agent]) if contests.games_of(agent) else None)
 
 
 def begin(
@@ -233,39 +217,20 @@ def _tournaments(contests: Contests, settings: EloSettings) -> _Part:
 
 
 def _mean(part: _Part, ratings: Floats, settings: EloSettings) -> Floats:
-    assert isinstance(part.orders, Circles)
-    means: Floats = part.orders.by_row(ratings).reshape(-1, part.agents)[: settings.tournaments].mean(axis=0)
+    means: Floats = part.circles.by_row(ratings).reshape(-1, part.agents)[: settings.tournaments].mean(axis=0)
     return means
 
 
-@dataclass(frozen=True)
-class _Replicates:
-    """Tournaments over the games of each draw of queries."""
-
-    contests: Contests
-    draws: Resamples
-    settings: EloSettings
-
-    @property
-    def longest(self) -> int:
-        """The most games that a draw has."""
-        of_query = np.bincount(self.contests.query, minlength=len(self.contests.queries))
-        return int((self.draws.weights @ of_query).max(initial=0))
-
-    def parts(self) -> Iterator[_Part]:
-        """As they are needed, since each has the games of all its draws."""
-        generator, (kinds, number) = np.random.default_rng([self.settings.seed, 2]), _kinds(self.contests)
-        longest, step = self.longest, _AT_ONCE // (2 * STARTS_OF_A_REPLICATE)
-        for start in range(0, len(self.draws.weights), step):
-            block = self.draws.weights[start : start + step, self.contests.query]
-            games = np.full((len(block), longest), number[-1])
-            for row, weight in zip(games, block, strict=True):
-                drawn = np.repeat(number[:-1], weight)
-                row[: len(drawn)] = drawn
-            circles = shuffled(games, STARTS_OF_A_REPLICATE, generator)
-            yield _Part(kinds, circles, len(self.contests.agents), self.settings.k_factor, self.settings.initial)
-
-    def means(self, ratings: Sequence[Floats]) -> Floats:
-        """(replicates, agents), of the ratings of each part."""
-        each = 2 * STARTS_OF_A_REPLICATE
-        return np.concatenate([one.reshape(each, len(one) // each, -1).mean(axis=0) for one in ratings])
+def _replicates(contests: Contests, draws: Resamples, settings: EloSettings) -> Iterator[_Part]:
+    """Tournaments over the games of each draw of queries, as they are needed: each part has the games of its draws."""
+    generator, (kinds, number) = np.random.default_rng([settings.seed, 2]), _kinds(contests)
+    of_query = np.bincount(contests.query, minlength=len(contests.queries))
+    longest, step = int((draws.weights @ of_query).max(initial=0)), _AT_ONCE // (2 * STARTS_OF_A_REPLICATE)
+    for start in range(0, len(draws.weights), step):
+        block = draws.weights[start : start + step, contests.query]
+        games = np.full((len(block), longest), number[-1])
+        for row, weight in zip(games, block, strict=True):
+            drawn = np.repeat(number[:-1], weight)
+            row[: len(drawn)] = drawn
+        circles = shuffled(games, STARTS_OF_A_REPLICATE, generator)
+        yield _Part(kinds, circles, len(contests.agents), settings.k_factor, settings.initial)

@@ -147,7 +147,7 @@ def test_elo_of_one_order_agrees_with_evalica():
     winner = {1.0: evalica.Winner.X, 0.5: evalica.Winner.Draw, 0.0: evalica.Winner.Y}
     won = [winner[score] for score in arrays.score]
     other = evalica.elo(names[arrays.a].tolist(), names[arrays.b].tolist(), won, initial=1000, k=4)
-    mine = elo.play(arrays, np.arange(len(games))[None], 4, 1000)[0]
+    mine = elo.play(arrays, elo.Circles(np.arange(len(games))[None], 1), 4, 1000)[0]
     assert dict(zip(arrays.agents, mine, strict=True)) == pytest.approx(other.scores.to_dict(), abs=1e-9)
 
 
@@ -162,7 +162,8 @@ def test_tournaments_are_the_same_side_by_side_and_in_other_processes(monkeypatc
     games = cyclic()
     arrays = contests(verdicts(games), "abc", [row.query_id for row in games])
     circles = elo.shuffled(np.tile(np.arange(len(arrays.a)), (3, 1)), 4, np.random.default_rng(1))
-    each = [elo.play(arrays, order[None], 16, 500)[0] for order in np.concatenate(list(circles.steps())).T]
+    orders = np.concatenate(list(circles.steps())).T
+    each = [elo.play(arrays, elo.Circles(order[None], 1), 16, 500)[0] for order in orders]
     assert elo.play(arrays, circles, 16, 500) == pytest.approx(np.array(each), abs=1e-9)
     assert circles.by_row(np.array(each))[1] == pytest.approx(np.array(each)[1::3])
     draws, settings = resamples(arrays.queries, 250, 7), elo.EloSettings(tournaments=30)

@@ -158,7 +158,7 @@ def test_elo_moves_by_so_many_k():
     found = met("x", "y", "a") + met("x", "z", "tt") + met("y", "z", "tt")
     table = contests(found, "xyz", FEW)
     assert table.game_weights().tolist() == [2, 1, 1, 1, 1]
-    first = elo.play(table, np.array([[0]]), 16, 500)[0]
+    first = elo.play(table, elo.Circles(np.array([[0]]), 1), 16, 500)[0]
     assert first.tolist() == pytest.approx([516, 484, 500])
 
 
