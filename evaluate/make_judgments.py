@@ -45,6 +45,8 @@ from .judging.asked_again import (
     ask_once,
     assess_runs,
     cases_by_wave,
+    graded_before,
+    in_batches,
     judge_again,
     relevant_by_wave,
     said_of,
@@ -56,7 +58,6 @@ from .judging.catalog import experiment_evaluators
 from .judging.engine.cases import NOT_JUDGED, QueryCase, cases_of, known_relevant, with_evidence
 from .judging.engine.evaluator import unjudged
 from .judging.engine.rounds import assess, complete, judged, units
-from .judging.found import graded_before, in_batches
 from .judging.games import Plan, play_lists, play_pairs
 from .judging.judges.relevance import qrels_of
 from .judging.panel import Panel, as_second, by_criterion, outcome_of, panels_of, passed_over, second_panel

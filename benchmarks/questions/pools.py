@@ -26,9 +26,9 @@ from benchmarks.questions import write
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.errors import RagassayError, RepliesMissing
+from ragassay.evaluate.judging.asked_again import in_batches
 from ragassay.evaluate.judging.engine.cases import QueryCase
 from ragassay.evaluate.judging.engine.rounds import judged
-from ragassay.evaluate.judging.found import in_batches
 from ragassay.evaluate.judging.panel import panel_of
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_objects, read_records, write_records

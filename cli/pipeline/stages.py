@@ -53,7 +53,7 @@ def means_of(workspace: Workspace, caller: Caller, progress: Progress) -> Means:
         return pools.of(texts, own)
 
     def grade(pools: Sequence[tuple[Query, Sequence[Passage]]]) -> Any:
-        from ragassay.evaluate.judging.found import grade_pools
+        from ragassay.evaluate.judging.asked_again import grade_pools
 
         return grade_pools(workspace, pools, caller)
 

@@ -29,7 +29,7 @@ from ..results import Perturbed, Problem
 from ..statistics.clustered import Range
 from ..statistics.resamples import DIGITS, Resamples, resamples
 from ..texts.by_model import bert_score
-from ..texts.overlap import ROUGES, rouge
+from ..texts.sentences import ROUGES, rouge
 
 BERT = "bert_score"
 PAIRWISE: Mapping[str, Range] = {BERT: (-1.0, 1.0), **dict.fromkeys(ROUGES, (0.0, 1.0))}

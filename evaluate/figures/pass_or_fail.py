@@ -24,7 +24,7 @@ from ..inputs.findings import Material, limited, read_material
 from ..judging.catalog import experiment_evaluators
 from ..judging.engine.cases import expected_response
 from ..judging.engine.evaluator import NO_VALUE, Evaluator, LabelJudge
-from ..judging.judges.agent_evaluation import FAMILY
+from ..judging.judges.pointwise import FAMILY
 from ..judging.judges.relevance import DocumentRecall
 from ..results import PassOrFail
 from ..statistics.clustered import Values

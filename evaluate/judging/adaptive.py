@@ -199,11 +199,15 @@ def standing(scores: Floats, cluster: Ints, n_agents: int) -> Standing:
     scores: (tables, queries, pairs), the first agent's score (1, 0.5, 0), NaN where there is no verdict. An agent's
     score is the mean of its shares against each other. Its variance is that of the clusters' contributions.
     """
-    known, signs = ~np.isnan(scores), _signs(n_agents)
+    (first, second), agents = _ends(n_agents), np.eye(n_agents)
+    known, signs = ~np.isnan(scores), agents[first] - agents[second]  # (pairs, agents): 1 for the first, -1
     games = known.sum(axis=1) + _KNOWN_TIES
     share = (np.where(known, scores, 0.0).sum(axis=1) + _KNOWN_TIES / 2) / games
     points = np.where(signs > 0, share[:, :, None], np.where(signs < 0, 1 - share[:, :, None], 0.0)).sum(axis=1)
-    residuals, met = _by_cluster(np.where(known, scores - share[:, None], 0.0), known, cluster)
+    order = np.argsort(cluster, kind="stable")
+    starts = np.flatnonzero(np.diff(cluster[order], prepend=-1))
+    residuals = np.add.reduceat(np.where(known, scores - share[:, None], 0.0)[:, order], starts, axis=1)
+    met = np.logical_or.reduceat(known[:, order], starts, axis=1)  # (tables, clusters, pairs)
     of_pair, n = np.maximum(met.sum(axis=1), 2), met.any(axis=2).sum(axis=1)
     weight = np.sqrt(of_pair / (of_pair - 1)) / games
     influence = (residuals * weight[:, None]) @ signs
@@ -254,20 +258,6 @@ def _ends(n_agents: int) -> tuple[Ints, Ints]:
     """The first and the second agent of each pair."""
     pairs = np.array(list(combinations(range(n_agents), 2)), dtype=np.intp).reshape(-1, 2)
     return pairs[:, 0], pairs[:, 1]
-
-
-def _signs(n_agents: int) -> Floats:
-    """(pairs, agents): 1 for a pair's first agent, -1 for its second."""
-    first, second = _ends(n_agents)
-    return np.eye(n_agents)[first] - np.eye(n_agents)[second]
-
-
-def _by_cluster(residuals: Floats, known: Truths, cluster: Ints) -> tuple[Floats, Truths]:
-    """(tables, clusters, pairs): the residuals' sums, and whether there is a verdict."""
-    order = np.argsort(cluster, kind="stable")
-    starts = np.flatnonzero(np.diff(cluster[order], prepend=-1))
-    sums = np.add.reduceat(residuals[:, order], starts, axis=1)
-    return np.asarray(sums), np.asarray(np.logical_or.reduceat(known[:, order], starts, axis=1))
 
 
 Pair = tuple[str, str]

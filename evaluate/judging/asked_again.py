@@ -1,11 +1,14 @@
 """What is asked more than once, or only once: a part of the judgments word for word, to see how well the judge agrees
-with itself; the further runs of agents; the same text under several ids; and agents that join later, in waves."""
+with itself; the further runs of agents; the same text under several ids; agents that join later, in waves; and the
+passages in which a question's evidence was looked for. Those are graded by the judge's own prompt of relevance, in
+batches, and what was graded so is not asked about again while model and prompt are the same."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import ceil
 from operator import attrgetter, itemgetter
 from pathlib import Path
@@ -15,18 +18,34 @@ from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
 from ragassay.experiment.tables import JudgeSettings
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import read_json, read_records, write_json, write_records
-from ragassay.models.requests import Reply, Request
-from ragassay.records import Answer, AnswerRun, AssessmentRun, Game, Judgment, Passage, RankedList, Record, Repeat
+from ragassay.files import digest_json, read_json, read_records, write_json, write_records
+from ragassay.models.requests import Batch, Reply, Request
+from ragassay.prompts import Prompt
+from ragassay.records import (
+    Answer,
+    AnswerRun,
+    AssessmentRun,
+    Found,
+    Game,
+    Judgment,
+    Passage,
+    Query,
+    RankedList,
+    Record,
+    Repeat,
+)
 from ragassay.text import listed, plain
 
 from ..inputs.findings import Material
+from ..inputs.labels import panel_labels
 from ..ratings.verdicts import SCORES
 from .engine.cases import Evidence, GameCase, Judge, KnownRelevant, ListCase, QueryCase, StepsTo, cases_of
 from .engine.evaluator import Evaluator
 from .engine.rounds import assess, judged, units
-from .judges.listwise import asked_games
-from .panel import Panel
+from .judges import stage_prompt
+from .judges.games import asked_games
+from .judges.relevance import CRITERION, RelevanceBatch
+from .panel import Panel, panels_of
 
 Drawn = TypeVar("Drawn")
 Asked = GameCase | ListCase
@@ -208,25 +227,22 @@ def further_runs(workspace: Workspace, material: Material) -> Iterator[tuple[int
     Agents that answer once have the same answer in every run. Raises InputError with file and line.
     """
     agents = repeated_agents(workspace)
-    rows = {agent: _rows(workspace, agent) for agent in agents}
+    rows: dict[tuple[str, int, str], Answer] = {}
+    for agent in agents:
+        path = workspace.answer_runs(agent)
+        for row in read_records(path, AnswerRun):
+            key = agent, row.run, row.query_id
+            if key in rows:
+                raise InputError(f"has two answers of run {row.run} to query '{plain(row.query_id)}'", file=path)
+            rows[key] = Answer(**row.model_dump(exclude={"run"}))
     for run in range(2, workspace.experiment.answer.repeats + 1):
         given: dict[tuple[str, str], Answer] = {
-            (query.id, agent): rows[agent].get((run, query.id))
+            (query.id, agent): rows.get((agent, run, query.id))
             or Answer(query_id=query.id, agent=agent, answer=None, error="the run has no answer")
             for agent in agents
             for query in material.asked_of(agent)
         }
         yield run, replace(material, answers={**material.answers, **given})
-
-
-def _rows(workspace: Workspace, agent: str) -> dict[tuple[int, str], Answer]:
-    path = workspace.answer_runs(agent)
-    rows: dict[tuple[int, str], Answer] = {}
-    for row in read_records(path, AnswerRun):
-        if (row.run, row.query_id) in rows:
-            raise InputError(f"has two answers of run {row.run} to query '{plain(row.query_id)}'", file=path)
-        rows[row.run, row.query_id] = Answer(**row.model_dump(exclude={"run"}))
-    return rows
 
 
 def assess_runs(
@@ -315,7 +331,15 @@ def waves_of(workspace: Workspace, agents: Sequence[str]) -> Waves:
 
     Raises InputError where the file is not such a list.
     """
-    known = _read(workspace) if workspace.waves.exists() and workspace.experiment.judge.anchors else []
+    known: Any = []
+    if workspace.waves.exists() and workspace.experiment.judge.anchors:
+        value = read_json(workspace.waves)
+        known = value if isinstance(value, list) and all(isinstance(wave, list) for wave in value) else [[None]]
+        names = [name for wave in known for name in wave]
+        if not all(isinstance(name, str) for name in names) or len({*names}) < len(names):
+            remedy = "remove it: all agents are then judged as one wave"
+            raise InputError("is not a list of lists of agents, each named once", file=workspace.waves, remedy=remedy)
+        known = [wave for wave in known if wave]
     if not known or not {*known[0]} <= {*agents}:
         return (tuple(agents),)
     before = {agent for wave in known for agent in wave}
@@ -326,16 +350,6 @@ def waves_of(workspace: Workspace, agents: Sequence[str]) -> Waves:
 def write_waves(workspace: Workspace, waves: Waves) -> None:
     """Write `waves.json`, atomically."""
     write_json(workspace.waves, [list(wave) for wave in waves])
-
-
-def _read(workspace: Workspace) -> list[list[str]]:
-    value: Any = read_json(workspace.waves)
-    waves: Any = value if isinstance(value, list) and all(isinstance(wave, list) for wave in value) else [[None]]
-    names = [name for wave in waves for name in wave]
-    if not all(isinstance(name, str) for name in names) or len({*names}) < len(names):
-        remedy = "remove it: all agents are then judged as one wave"
-        raise InputError("is not a list of lists of agents, each named once", file=workspace.waves, remedy=remedy)
-    return [wave for wave in waves if wave]
 
 
 def cases_by_wave(material: Material) -> list[list[QueryCase]]:
@@ -375,3 +389,114 @@ def said_of(waves: Waves, settings: JudgeSettings) -> list[str]:
         against = f"{settings.anchors} of the {n}" if settings.anchors < n else f"the {n}"
         notes.append(f"{plain(listed(wave))} joined later: on each query ranked against {against} agents before")
     return notes
+
+
+ByJudge = dict[str, list[Judgment]]
+
+Pool = tuple[Query, Sequence[Passage]]
+"""A query with what was found for it."""
+
+
+def grade_pools(workspace: Workspace, pools: Sequence[Pool], caller: Caller) -> tuple[list[Found], list[Judgment]]:
+    """(a row for each judge and passage, without where it was found; what the judges say as one of each passage).
+
+    A passage that a judge could not grade has an error in place of a label. Raises InputError, and what the caller
+    raises.
+    """
+    cases = [QueryCase(query, tuple(passages), ()) for query, passages in pools]
+    panels = [in_batches(workspace, panel) for panel in panels_of(workspace)]
+    made = judged([panel.passages(cases) for panel in panels], caller)
+    told = {panel.judge: [row.judgment() for row in rows] for panel, rows in zip(panels, made, strict=True)}
+    asked = {panel.judge: _digests(workspace, panel) for panel in panels}
+    texts = {(query.id, one.id): (query, one) for query, passages in pools for one in passages}
+    rows = [
+        Found(
+            query_id=row.query_id,
+            passage=row.subject,
+            found_by="",
+            judge=row.judge,
+            asked=asked[judge](*texts[row.query_id, row.subject]),
+            label=None if row.label is None else int(row.label),
+            reason=row.reason,
+            error=row.error,
+        )
+        for judge, judgments in told.items()
+        for row in judgments
+    ]
+    return rows, panel_labels(told)
+
+
+def in_batches(workspace: Workspace, panel: Panel) -> Panel:
+    """The panel as it grades pools: in batches, but for a judge of one token, or whose own prompt shows one passage."""
+    settings = workspace.experiment.judge
+    if panel.batch is None and (panel.mode == "probability" or settings.relevance_prompt):
+        return panel
+    ours = stage_prompt("relevance_batch", strict=settings.prompts == "ragassay", ending="")
+    prompt = panel.batch.template if panel.batch else Prompt.load(ours)
+    return replace(panel, batch=RelevanceBatch(panel.relevance, prompt, settings.pool_batch, settings.seed))
+
+
+def _digests(workspace: Workspace, panel: Panel) -> Callable[[Query, Passage], str]:
+    """What makes of a question and a passage the digest of `found.jsonl`, by what a panel grades passages with."""
+    batch, settings = in_batches(workspace, panel).batch, workspace.experiment.judge
+    prompts = panel.relevance.template.digest, batch.template.digest if batch else ""
+    by = (*prompts, panel.mode, settings.relevance_question, str(settings.yes_threshold))
+
+    def digest(query: Query, passage: Passage) -> str:
+        before = [[turn.dump() for turn in query.history]] if query.history else []
+        return digest_json([*by, query.text, passage.title, passage.text, *before])[:16]
+
+    return digest
+
+
+def graded_before(
+    workspace: Workspace, once: AskedOnce, panels: Sequence[Panel], caller: Caller
+) -> tuple[AskedOnce, ByJudge]:
+    """The queries without the passages that `found.jsonl` or `found-deeper.jsonl` grades, and their grades by judge.
+
+    Those count that every judge gave by the prompts, to the question and the passage that it would be asked about now.
+    A query stays whole where all that would be asked about it was answered before, alone or in a recorded run: what was
+    judged by those labels then stands.
+    """
+    asked = {panel.judge: _digests(workspace, panel) for panel in panels}
+    cases = [case for wave in once.waves for case in wave]
+    texts = {(case.query.id, one.id): (case.query, one) for case in cases for one in case.passages}
+    known: dict[tuple[str, str], dict[str, Judgment]] = {}
+    files = [path for path in (workspace.found, workspace.found_deeper) if path.exists()]
+    for row in chain.from_iterable(read_records(path, Found) for path in files):
+        key, judge = (row.query_id, row.passage), row.judge
+        mine = row.label is not None and judge in asked and key in texts
+        if mine and asked[judge](*texts[key]) == row.asked:
+            known.setdefault(key, {})[judge] = Judgment(
+                query_id=row.query_id,
+                subject=row.passage,
+                judge=judge,
+                criterion=CRITERION,
+                label=row.label,
+                reason=row.reason,
+            )
+    known = {key: rows for key, rows in known.items() if len(rows) == len(panels)}
+    taken: ByJudge = {panel.judge: [] for panel in panels}
+    waves = []
+    for wave in once.waves:
+        left = []
+        for case in wave:
+            there = [one.id for one in case.passages if (case.query.id, one.id) in known]
+            if there and not _answered(case, panels, caller):
+                for panel in panels:
+                    taken[panel.judge] += [known[case.query.id, id][panel.judge] for id in there]
+                case = replace(case, passages=tuple(one for one in case.passages if one.id not in there))
+            left.append(case)
+        waves.append(tuple(left))
+    return replace(once, waves=tuple(waves)), taken
+
+
+def _answered(case: QueryCase, panels: Sequence[Panel], caller: Caller) -> bool:
+    """Whether all that the judges would be asked first about the query's passages has a reply."""
+    batches = []
+    for panel in panels:
+        judge, cases = panel.passages([case])
+        made: list[Any] = [judge.steps(one) for one in cases]
+        asked = [request for steps in made for request in next(steps)]
+        batches.append(Batch(judge.batch_label, panel.judge, tuple(asked)))
+    return not caller.missing(batches)

@@ -28,7 +28,7 @@ from ragassay.text import did_you_mean, plain
 from . import judges
 from .engine.cases import Setup
 from .engine.evaluator import NIST, OWN, SR_11_7, Evaluator, Options, check_thresholds, threshold_of
-from .judges.agent_evaluation import custom_judge
+from .judges.pointwise import custom_judge
 from .panel import mode_of
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
@@ -226,26 +226,19 @@ def brought_judges(file: Path) -> list[Listed]:
 def _listed(one: Evaluator, package: str = "") -> Listed:
     criteria = tuple(
         ListedCriterion(
-            name=criterion.name,
-            lowest=criterion.lowest,
-            highest=None if isinf(criterion.highest) else criterion.highest,
-            lower_is_better=criterion.lower_is_better,
-            threshold=threshold_of(one, criterion),
+            **vars(criterion)
+            | {"highest": None if isinf(criterion.highest) else criterion.highest}
+            | {"threshold": threshold_of(one, criterion)}
         )
         for criterion in one.criteria
     )
+    same = ("name", "family", "about", "reads", "needs", "asks", "tags")
     return Listed(
-        name=one.name,
-        family=one.family,
-        about=one.about,
+        **{field: getattr(one, field) for field in same},
         of=one.unit,
-        reads=one.reads,
-        needs=one.needs,
-        asks=one.asks,
         calls=one.calls if one.asks == "judge" else 0.0,
         criteria=criteria,
         source=one.source or package,
-        tags=one.tags,
     )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
@@ -24,8 +24,7 @@ from .asked_again import relevant_by_wave
 from .engine.cases import ORDERS, AnswerCase, GameCase, Judge, KnownRelevant, ListCase, Order
 from .engine.evaluator import Evaluator
 from .engine.rounds import complete, judged
-from .judges.listwise import games_of
-from .judges.pairwise import Shown
+from .judges.games import games_of
 from .panel import Panel, shown_in_games
 
 MOST_SEATS = 8
@@ -182,27 +181,20 @@ def list_cases(material: Material, relevant: KnownRelevant, settings: JudgeSetti
         blocks = plan.blocks(query.id)
         for number, block in enumerate(blocks):
             there = [agent for agent in material.asked(query.id) if agent in block.agents]
-            answers = tuple(material.answers[query.id, agent] for agent in there)
-            case = ListCase(query, answers, (), 1, known[block.wave].get(query.id, ()))
+            answers = {agent: material.answers[query.id, agent] for agent in there}
+            case = ListCase(query, tuple(answers.values()), (), 1, known[block.wave].get(query.id, ()))
             if len(blocks) > 1:
                 case = replace(case, pairs=block.pairs, block=number + 1)
             earlier = Counter[tuple[tuple[str, ...], ...]]()
             for sitting in sittings(block.agents, turn[query.id] + number, settings.presentations):
-                sat = tuple(agent for agent in sitting.agents if agent in there)
-                order = _order(case, replace(sitting, agents=sat), shown)
+                seats: dict[str, list[str]] = {}
+                for agent in sitting.agents:
+                    if agent in answers and answers[agent].error is None:
+                        seats.setdefault(shown.answer(answers[agent]), []).append(agent)
+                places = [tuple(sorted(agents)) for agents in seats.values()]
+                order = tuple(places[::-1] if sitting.turned else places)
                 yield replace(case, shown=order, presentation=sitting.presentation, sample=AGAIN * earlier[order])
                 earlier[order] += 1
-
-
-def _order(case: ListCase, sitting: Sitting, shown: Shown) -> tuple[tuple[str, ...], ...]:
-    """By place, the agents whose answer stands there."""
-    seats: dict[str, list[str]] = {}
-    answers = {answer.agent: answer for answer in case.answers}
-    for agent in sitting.agents:
-        if answers[agent].error is None:
-            seats.setdefault(shown.answer(answers[agent]), []).append(agent)
-    places = [tuple(sorted(agents)) for agents in seats.values()]
-    return tuple(places[::-1] if sitting.turned else places)
 
 
 @dataclass(frozen=True)
@@ -242,29 +234,28 @@ class Plan:
         """Those of a query, wave by wave: every pair that meets on it is taken from exactly one of them."""
         found = self._together(query, 0)
         for wave in range(1, len(self.waves)):
-            found += self._joining(query, wave)
+            before = self._shuffled((agent for agents in self.waves[:wave] for agent in agents), f"anchors:{wave}")
+            n = min(self.anchors, len(before))
+            start = n * self._turns[wave][query]  # each of them equally often, as nearly as can be
+            beside = [before[(start + number) % len(before)] for number in range(n)]
+            room = MOST_SEATS - len(beside)
+            groups = [self._shuffled(self.waves[wave], "seats")]
+            if len(groups[0]) > room:
+                groups = _parts(self._shuffled(self.waves[wave], f"newcomers:{wave}:{query}"), room)
+                found += self._together(query, wave)
+            for group in groups:  # newcomers among themselves, each with the anchors, in as few lists as hold them
+                pairs = {frozenset(pair) for pair in product(group, beside)}
+                if len(groups) == 1:
+                    pairs |= _pairs(group)
+                found.append(Block((*group, *beside), frozenset(pairs), wave))
         return found
-
-    def _joining(self, query: str, wave: int) -> Iterator[Block]:
-        """Newcomers among themselves and each with the anchors, in as few lists as hold them."""
-        beside = self._anchors(query, wave)
-        room = MOST_SEATS - len(beside)
-        groups = [self._names(wave)]
-        if len(groups[0]) > room:
-            groups = _parts(self._drawn(query, wave, "newcomers"), room)
-            yield from self._together(query, wave)
-        for group in groups:
-            pairs = {frozenset(pair) for pair in product(group, beside)}
-            if len(groups) == 1:
-                pairs |= _pairs(group)
-            yield Block((*group, *beside), frozenset(pairs), wave)
 
     def _together(self, query: str, wave: int) -> list[Block]:
         """The agents of a wave among themselves."""
         if len(self.waves[wave]) <= MOST_SEATS:
-            names = self._names(wave)
+            names = self._shuffled(self.waves[wave], "seats")
             return [Block(tuple(names), _pairs(names), wave)]
-        groups = _parts(self._drawn(query, wave, "blocks"), GROUP)
+        groups = _parts(self._shuffled(self.waves[wave], f"blocks:{wave}:{query}"), GROUP)
         meetings = list(combinations(range(len(groups)), 2))
         pairs = [{frozenset(pair) for pair in product(groups[one], groups[other])} for one, other in meetings]
         luck = random.Random(f"{self.seed}:homes:{wave}:{query}")
@@ -277,30 +268,16 @@ class Plan:
             for (one, other), taken in zip(meetings, pairs, strict=True)
         ]
 
-    def _anchors(self, query: str, wave: int) -> list[str]:
-        """Agents of the waves before, in turn over the queries: each equally often, as nearly as can be."""
-        before = sorted(agent for agents in self.waves[:wave] for agent in agents)
-        random.Random(f"{self.seed}:anchors:{wave}").shuffle(before)
-        n = min(self.anchors, len(before))
-        start = n * self._turns[wave][query]
-        return [before[(start + number) % len(before)] for number in range(n)]
-
     @cached_property
     def _turns(self) -> list[dict[str, int]]:
         """By wave, where each query stands in an order of its own."""
         return [turns(self.queries, f"{self.seed}:turns:{wave}", self.more) for wave, _ in enumerate(self.waves)]
 
-    def _names(self, wave: int) -> list[str]:
-        """In one order on all queries."""
-        names = sorted(self.waves[wave])
-        random.Random(f"{self.seed}:seats").shuffle(names)
-        return names
-
-    def _drawn(self, query: str, wave: int, what: str) -> list[str]:
-        """In another order on each."""
-        names = sorted(self.waves[wave])
-        random.Random(f"{self.seed}:{what}:{wave}:{query}").shuffle(names)
-        return names
+    def _shuffled(self, names: Iterable[str], what: str) -> list[str]:
+        """In an order that hangs on the seed and what it is for."""
+        order = sorted(names)
+        random.Random(f"{self.seed}:{what}").shuffle(order)
+        return order
 
 
 def _parts(names: Sequence[str], most: int) -> list[list[str]]:

@@ -4,7 +4,7 @@ judgments that failed or were passed over."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -23,8 +23,7 @@ from .engine.evaluator import Evaluator
 from .engine.question import Mode
 from .engine.rounds import units
 from .judges import stage_prompt
-from .judges.listwise import Listwise, RelevanceBatch
-from .judges.pairwise import Pairwise, PairwiseByToken, Shown
+from .judges.games import Listwise, Pairwise, PairwiseByToken, Shown
 from .judges.pointwise import (
     CORRECTNESS,
     AnswerCorrectness,
@@ -34,7 +33,7 @@ from .judges.pointwise import (
     PointwiseByToken,
     RefusalByToken,
 )
-from .judges.relevance import Relevance, RelevanceByToken, RelevanceByYes
+from .judges.relevance import Relevance, RelevanceBatch, RelevanceByToken, RelevanceByYes
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,15 @@ def panel_of(workspace: Workspace, model: str | None = None) -> Panel:
     setup = Setup(model, judge_mode(workspace.experiment, model))
     by_token, shown = setup.mode == "probability", shown_in_games(settings)
     prompt = partial(_prompt, workspace, "_token" if by_token else "")
-    relevance, batch = _relevance(workspace, setup), None
+    relevance: Relevance
+    if not by_token:
+        relevance = Relevance(setup, prompt("relevance", settings.relevance_prompt))
+    elif settings.relevance_question == "yes-no":  # one prompt, whichever of the two sets the others are of
+        asked = _prompt(workspace, "", "relevance_yes_no", settings.relevance_prompt)
+        relevance = RelevanceByYes(setup, asked, settings.yes_threshold)
+    else:
+        relevance = RelevanceByToken(setup, prompt("relevance", settings.relevance_prompt))
+    batch = None
     if settings.relevance_batch > 1 and not by_token:
         batched = prompt("relevance_batch", settings.relevance_batch_prompt)
         batch = RelevanceBatch(relevance, batched, settings.relevance_batch, settings.seed)
@@ -112,26 +119,15 @@ def panel_of(workspace: Workspace, model: str | None = None) -> Panel:
     else:
         kind, played = PairwiseByToken if by_token else Pairwise, prompt("pairwise", settings.games_prompt)
         games = {first: kind(setup, played, settings.factors, first, shown) for first in ORDERS}
-    return Panel(setup.mode, relevance, _answer_judges(workspace, setup), games, lists, batch)
+    return Panel(setup.mode, relevance, _answer_judges(settings, setup, prompt), games, lists, batch)
 
 
-def _relevance(workspace: Workspace, setup: Setup) -> Relevance:
-    """Yes or No is asked by one prompt, whichever of the two sets the others are of."""
-    settings = workspace.experiment.judge
-    if setup.mode != "probability":
-        return Relevance(setup, _prompt(workspace, "", "relevance", settings.relevance_prompt))
-    if settings.relevance_question == "yes-no":
-        prompt = _prompt(workspace, "", "relevance_yes_no", settings.relevance_prompt)
-        return RelevanceByYes(setup, prompt, settings.yes_threshold)
-    return RelevanceByToken(setup, _prompt(workspace, "_token", "relevance", settings.relevance_prompt))
-
-
-def _answer_judges(workspace: Workspace, setup: Setup) -> tuple[AnswerJudge, ...]:
+def _answer_judges(
+    settings: JudgeSettings, setup: Setup, prompt: Callable[[str, str | None], Prompt]
+) -> tuple[AnswerJudge, ...]:
     """RAGElo's criteria in one request, with the intent only by its own prompt, or one by one as tokens; correctness in
     another."""
-    settings, by_token = workspace.experiment.judge, setup.mode == "probability"
-    prompt = partial(_prompt, workspace, "_token" if by_token else "")
-    judges: list[AnswerJudge] = []
+    by_token, judges = setup.mode == "probability", list[AnswerJudge]()
     if names := tuple(name for name in settings.criteria if name != CORRECTNESS):
         graded, own = prompt("pointwise", settings.pointwise_prompt), settings.pointwise_prompt
         if by_token:
@@ -215,9 +211,8 @@ def failures(rows: Rows) -> list[str]:
         if errors:
             commonest, count = min(errors.items(), key=lambda item: (-item[1], item[0]))
             said = plain(commonest if len(commonest) <= LONGEST_ERROR else f"{commonest[:LONGEST_ERROR]}…")
-            notices.append(
-                f"{errors.total()} of {len(some)} {kind} failed; the commonest error ({count} times): {said}"
-            )
+            failed = f"{errors.total()} of {len(some)} {kind} failed"
+            notices.append(f"{failed}; the commonest error ({count} times): {said}")
     return notices
 
 

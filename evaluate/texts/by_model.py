@@ -124,7 +124,8 @@ class CrossEncoder(Protocol):
 class Source:
     """Where a model comes from. entailment: the index of its class, None where the model says it.
 
-    evaluator, option: whose model it is, and by which of its settings, for what is said where it cannot be used.
+    evaluator, option, what: whose model it is, by which of its settings, and of which kind, for what is said where it
+    cannot be used.
     """
 
     name: str
@@ -133,6 +134,12 @@ class Source:
     entailment: int | None = None
     evaluator: str = "hallucination"
     option: str = "model"
+    what: str = "cross-encoder"
+
+    @property
+    def told(self) -> str:
+        """The name, with the revision where one is set."""
+        return f"{self.name}@{self.revision}" if self.revision else self.name
 
     @property
     def table(self) -> str:
@@ -142,7 +149,14 @@ class Source:
     def unusable(self, name: str, reason: str) -> InputError:
         """That a model of this name cannot be loaded."""
         remedy = f"give a folder or a hub name as {self.option} under {self.table}"
-        return InputError(f"the cross-encoder '{plain(name)}' cannot be loaded: {reason}", remedy=remedy)
+        return InputError(f"the {self.what} '{plain(name)}' cannot be loaded: {reason}", remedy=remedy)
+
+    def not_loaded(self, error: Exception, local_only: bool) -> InputError:
+        """That it failed to load: any error of a model's files means that it cannot be used."""
+        first = plain(str(error).strip().split("\n")[0][:200])
+        return self.unusable(
+            self.name, "the hub cannot be reached and it is not in the local cache" if local_only else first
+        )
 
 
 def load_cross_encoder(source: Source) -> CrossEncoder:
@@ -155,9 +169,8 @@ def load_cross_encoder(source: Source) -> CrossEncoder:
         import sentence_transformers  # noqa: F401
         from transformers import PreTrainedConfig
     except ModuleNotFoundError as error:
-        raise MissingExtra(
-            f"{source.evaluator} needs a cross-encoder ({error.name} is not installed), which", "local"
-        ) from None
+        needs = f"{source.evaluator} needs a cross-encoder ({error.name} is not installed), which"
+        raise MissingExtra(needs, "local") from None
     local_only = is_local_only(source.name, source.unusable)
     try:
         with no_progress_bar():
@@ -165,22 +178,15 @@ def load_cross_encoder(source: Source) -> CrossEncoder:
             config: dict[str, Any] = PreTrainedConfig.get_config_dict(source.name, **options)[0]
             if config.get("model_type") == "HHEMv2":
                 return _Hhem(source, config, local_only)
-            _check_code(source, config)
+            if config.get("auto_map") and not source.trust_remote_code:
+                remedy = "if you trust its authors, set trust_remote_code = true and pin a revision under"
+                problem = f"'{plain(source.name)}' needs code of its own repository, which is not run unasked"
+                raise InputError(f"the cross-encoder {problem}", remedy=f"{remedy} {source.table}")
             return _Sentence(source, local_only)
     except InputError:
         raise
-    except Exception as error:  # a model's files may fail in any way: all of them mean that it cannot be used
-        first = plain(str(error).strip().split("\n")[0][:200])
-        reason = "the hub cannot be reached and it is not in the local cache" if local_only else first
-        raise source.unusable(source.name, reason) from error
-
-
-def _check_code(source: Source, config: dict[str, Any]) -> None:
-    if config.get("auto_map") and not source.trust_remote_code:
-        raise InputError(
-            f"the cross-encoder '{plain(source.name)}' needs code of its own repository, which is not run unasked",
-            remedy=f"if you trust its authors, set trust_remote_code = true and pin a revision under {source.table}",
-        )
+    except Exception as error:
+        raise source.not_loaded(error, local_only) from error
 
 
 def entailment_of(id2label: dict[int, str], source: Source) -> int:

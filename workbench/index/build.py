@@ -308,7 +308,7 @@ def _causes(workspace: Workspace, place: Mapping[str, int], agents: Sequence[str
         return
     from ragassay.evaluate.figures.pass_or_fail import read_judged
     from ragassay.evaluate.judging.catalog import experiment_evaluators
-    from ragassay.evaluate.judging.judges.agent_evaluation import FAMILY
+    from ragassay.evaluate.judging.judges.pointwise import FAMILY
 
     if not any(evaluator.family == FAMILY for evaluator in experiment_evaluators(workspace)):
         return

@@ -23,7 +23,14 @@ from ragassay.calls.register import Job, Register, reply_of
 from ragassay.calls.reply_cache import ReplyCache, Stored
 from ragassay.errors import InputError
 from ragassay.evaluate.inputs.findings import Material
-from ragassay.evaluate.judging.asked_again import ask_once, cases_by_wave, relevant_by_wave, waves_of
+from ragassay.evaluate.judging.asked_again import (
+    ask_once,
+    cases_by_wave,
+    graded_before,
+    in_batches,
+    relevant_by_wave,
+    waves_of,
+)
 from ragassay.evaluate.judging.catalog import experiment_evaluators
 from ragassay.evaluate.judging.engine.cases import (
     GameCase,
@@ -35,7 +42,6 @@ from ragassay.evaluate.judging.engine.cases import (
     with_evidence,
 )
 from ragassay.evaluate.judging.engine.rounds import judged, units
-from ragassay.evaluate.judging.found import graded_before, in_batches
 from ragassay.evaluate.judging.panel import panels_of
 from ragassay.evaluate.report.plots import colours_of
 from ragassay.experiment.workspace import Workspace

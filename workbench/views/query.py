@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ragassay.errors import InputError
-from ragassay.evaluate.judging.judges.listwise import LETTERS
+from ragassay.evaluate.judging.judges.games import LETTERS
 from ragassay.evaluate.measures.by_step import passage_of
 from ragassay.evaluate.ratings.verdicts import Verdict, verdicts
 from ragassay.evaluate.report.plots import colours_of

@@ -13,7 +13,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 from ragassay.errors import InputError
 from ragassay.models.requests import Reply, Request
 from ragassay.models.servers import LikelihoodModel
-from ragassay.records import NO_ANSWER, Answer, Game, Judgment, Passage, Query, RankedList
+from ragassay.records import Answer, Game, Judgment, Passage, Query, RankedList
 from ragassay.text import plain
 
 from ...inputs.findings import Material
@@ -255,11 +255,6 @@ class Judge(ABC, Generic[Row]):
     @abstractmethod
     def steps(self, case: Any) -> StepsTo[Row] | Sequence[Row]:
         """The records of one case. Raises JudgeFailed, or anything, where it cannot be judged."""
-
-
-def why_unjudged(answer: Answer) -> str:
-    """The error that an answer's records begin with: that there is none, or else that it is not judged yet."""
-    return NOT_JUDGED if answer.error is None else f"{NO_ANSWER}{answer.error}"
 
 
 def key_of(row: Judgment | Game | RankedList) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict
 from ragassay.errors import InputError
 from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Prompt
-from ragassay.records import Answer, Assessment, Query
+from ragassay.records import NO_ANSWER, Answer, Assessment, Query
 from ragassay.text import did_you_mean, plain
 
 from .cases import (
@@ -31,9 +31,8 @@ from .cases import (
     StepsTo,
     expected_docs,
     expected_response,
-    why_unjudged,
 )
-from .question import Graded, JudgeFailed, LabelQuestion
+from .question import Graded, JudgeFailed, LabelQuestion, number_of
 
 Unit = Literal["passage", "answer", "query"]
 Need = Literal["expected_response", "expected_docs", "conditions", "expected_files"]
@@ -152,7 +151,7 @@ class Evaluator(Judge[Assessment]):
 
     def unanswered(self, case: QueryCase, answer: Answer) -> list[Assessment]:
         """The records of an answer that its agent failed to give: errors, unless a judge counts that by definition."""
-        error = why_unjudged(answer)
+        error = f"{NO_ANSWER}{answer.error}"
         return [self.fail(case, error, subject=answer.agent, criterion=each.name) for each in self.criteria]
 
     def check_at_hand(self) -> None:
@@ -289,7 +288,7 @@ class LabelJudge(Evaluator):
     @property
     def criteria(self) -> tuple[Criterion, ...]:
         """One, from the lowest label to the highest."""
-        lowest, highest = LabelQuestion.ends(self.scale)
+        lowest, highest = (number_of(end, self.scale) for end in (self.scale[0], self.scale[-1]))
         return (Criterion(self.name, lowest, highest),)
 
     def values(self, case: Any) -> Mapping[str, Any]:

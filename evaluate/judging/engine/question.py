@@ -51,13 +51,18 @@ class JudgeFailed(Exception):
     """A case cannot be judged; the message becomes the record's error."""
 
 
-def _said(text: str) -> str:
-    if not text.strip():
-        raise ValueError("the reason is empty")
-    return text.strip()
+def text_or(problem: str) -> AfterValidator:
+    """Of a schema's field: a text without the space around it, refused where nothing is left."""
+
+    def stripped(text: str) -> str:
+        if not text.strip():
+            raise ValueError(problem)
+        return text.strip()
+
+    return AfterValidator(stripped)
 
 
-Reason = Annotated[str, AfterValidator(_said)]
+Reason = Annotated[str, text_or("the reason is empty")]
 
 
 class Strict(BaseModel):
@@ -83,10 +88,11 @@ def check_each_once(given: Sequence[Hashable], wanted: Sequence[Hashable]) -> No
         raise ValueError(", ".join(problems))
 
 
-def read_value(reply: Reply, schema: type[Any]) -> Any:
-    """The structured reply. Raises JudgeFailed with the reply's error, ValueError where it is of another kind."""
+def read_value(reply: Reply, schema: type[Any], told: str = "") -> Any:
+    """The structured reply. Raises JudgeFailed with the reply's error, behind what is `told`; ValueError where it is of
+    another kind."""
     if reply.error is not None:
-        raise JudgeFailed(reply.error)
+        raise JudgeFailed(f"{told}: {reply.error}" if told else reply.error)
     if not isinstance(reply.value, schema):
         raise ValueError(f"it is not a {schema.__name__}")
     return reply.value
@@ -183,9 +189,14 @@ class LabelQuestion:
         examples = tuple(fence("example", "\n".join(f"{k}: {v}" for k, v in one.items())) for one in self.examples)
         shown = {"mode": self.mode, "labels": self.labels, "criteria": self.criteria, "examples": examples}
         messages = self.prompt.render(shown | dict(values))
-        if self.mode == "probability":
-            return Request(self._explained(messages), tokens=self.tokens)
-        return Request(messages, schema=schema or label_schema(self.labels))
+        if self.mode == "label":
+            return Request(messages, schema=schema or label_schema(self.labels))
+        if self.tokens != self.labels:
+            meaning = ", ".join(f"{token} for {label}" for token, label in zip(self.tokens, self.labels, strict=True))
+            *before, last = messages
+            told = f"{last.content}\n\nReply with one digit and nothing else: {meaning}."
+            messages = (*before, Message(last.role, told))
+        return Request(messages, tokens=self.tokens)
 
     def read(self, reply: Reply) -> Graded:
         """The label of a reply. Raises JudgeFailed with the reply's error, ValueError where it is of another kind."""
@@ -193,16 +204,3 @@ class LabelQuestion:
             return likeliest(distribution(reply, self.tokens))
         value: Any = read_value(reply, label_schema(self.labels))
         return Graded(number_of(str(value.label), self.labels), value.reason)
-
-    @staticmethod
-    def ends(labels: Sequence[str]) -> tuple[float, float]:
-        """The lowest and the highest label as numbers."""
-        return number_of(labels[0], labels), number_of(labels[-1], labels)
-
-    def _explained(self, messages: Sequence[Message]) -> tuple[Message, ...]:
-        if self.tokens == self.labels:
-            return tuple(messages)
-        meaning = ", ".join(f"{token} for {label}" for token, label in zip(self.tokens, self.labels, strict=True))
-        *before, last = messages
-        told = f"{last.content}\n\nReply with one digit and nothing else: {meaning}."
-        return (*before, Message(last.role, told))

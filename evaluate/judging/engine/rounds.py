@@ -57,15 +57,21 @@ def judged(
     prompt cannot be filled.
     """
     made = [[_Task(judge, case) for case in cases] for judge, cases in given]
-    _play_apart([tasks for tasks in made if tasks and _asks_nothing(tasks[0].judge)])
+    _play_apart([tasks for tasks in made if tasks and _only_computes(tasks[0].judge)])
     prepares = [type(judge).prepare is not Judge.prepare for judge, _ in given]
     _play(
         [task for tasks, later in zip(made, prepares, strict=True) if not later for task in tasks if not task.rows],
         caller,
     )
     for tasks, later in zip(made, prepares, strict=True):
-        if later:  # last: where replies are missing, nothing is worked out in vain
-            _prepare(tasks)
+        if later and tasks:  # last: where replies are missing, nothing is worked out in vain
+            try:
+                tasks[0].judge.prepare([task.case for task in tasks])
+            except RagassayError:
+                raise
+            except (Exception, SystemExit) as error:  # noqa: BLE001  (the border: it becomes error records)
+                for task in tasks:
+                    task.rows = _failed(task, f"the judge could not be prepared ({type(error).__name__}: {error})")
             _play([task for task in tasks if not task.rows], caller)
     if kept is not None:
         kept += [_kept(task) for tasks in made for task in tasks if task.replies]
@@ -141,7 +147,7 @@ def _in_order(evaluator: Evaluator, cases: Sequence[QueryCase], made: Sequence[A
     return found
 
 
-def _asks_nothing(judge: Judge[Row]) -> bool:
+def _only_computes(judge: Judge[Row]) -> bool:
     """Whether it is one of ours that only computes, so that any process can."""
     ours = type(judge).__module__.startswith("ragassay.")
     return ours and isinstance(judge, Evaluator) and judge.asking == "nothing" and type(judge).prepare is Judge.prepare
@@ -149,8 +155,7 @@ def _asks_nothing(judge: Judge[Row]) -> bool:
 
 def _play_apart(by_judge: Sequence[Sequence[_Task[Row]]]) -> None:
     """Where there is much to compute, have every core compute some of it; what is left open is played here."""
-    wanted = sum(map(len, by_judge)) >= _MUCH and usable_cores() > 1
-    if not wanted:
+    if sum(map(len, by_judge)) < _MUCH or usable_cores() == 1:
         return
     alike: dict[tuple[int, ...], list[Sequence[_Task[Row]]]] = defaultdict(list)
     for tasks in by_judge:
@@ -171,11 +176,13 @@ def _play_apart(by_judge: Sequence[Sequence[_Task[Row]]]) -> None:
 def _rows_of(given: tuple[Sequence[Judge[Row]], Sequence[Any]]) -> list[list[Sequence[Row]]]:
     """What each of the judges says of each of the cases; nothing of a case where it asks after all."""
     gc.freeze()  # the libraries' objects stay: going through them time and again takes a tenth of it all
-    made = [[_Task(judge, case) for case in given[1]] for judge in given[0]]
-    for tasks in made:
+    found = []
+    for judge in given[0]:
+        tasks = [_Task(judge, case) for case in given[1]]
         for task in tasks:
             _advance(task, None)
-    return [[task.rows for task in tasks] for tasks in made]
+        found.append([task.rows for task in tasks])
+    return found
 
 
 def _play(tasks: Sequence[_Task[Row]], caller: Caller) -> None:
@@ -184,19 +191,6 @@ def _play(tasks: Sequence[_Task[Row]], caller: Caller) -> None:
     while live := [task for task in tasks if task.steps is not None]:
         for task, replies in zip(live, _ask(live, caller), strict=True):
             _advance(task, replies)
-
-
-def _prepare(tasks: Sequence[_Task[Row]]) -> None:
-    """Let a judge see all its cases; where that fails, none of them can be judged."""
-    if not tasks:
-        return
-    try:
-        tasks[0].judge.prepare([task.case for task in tasks])
-    except RagassayError:
-        raise
-    except (Exception, SystemExit) as error:  # noqa: BLE001  (the border: it becomes error records)
-        for task in tasks:
-            task.rows = _failed(task, f"the judge could not be prepared ({type(error).__name__}: {error})")
 
 
 def _ask(live: Sequence[_Task[Row]], caller: Caller) -> list[list[Reply]]:

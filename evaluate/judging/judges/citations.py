@@ -29,7 +29,7 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 from ragassay.models.requests import Reply
-from ragassay.records import Assessment, Passage
+from ragassay.records import Assessment
 
 from ...texts.sentences import cited, sentences, without_citations
 from ..engine.cases import AnswerCase
@@ -93,15 +93,21 @@ class Citations(Evaluator):
             names = (*OURS, *THEIRS)
             return records(self, case, dict.fromkeys(names), dict.fromkeys(names, "the answer has no sentence"))
         shown = [without_citations(text) for text in texts]
-        which = self.which
-        replies = yield which.requests({"query": case.query}, shown)
-        verdicts = which.read(replies, shown)
+        (verdicts,) = yield from self.which.verdicts([({"query": case.query}, shown)])
         said = [
             Statement(clean, cited(text), verdict.label == "yes")
             for text, clean, verdict in zip(texts, shown, verdicts, strict=True)
         ]
-        questions = _questions(said, len(case.answer.passages))
-        passages = _passages(case, questions)
+        n, ids = len(case.answer.passages), case.answer.passages
+        questions = []  # each citation by itself, and all of a sentence that states something where there are more
+        for place, one in enumerate(said):
+            numbers = one.within(n)
+            questions += [Question(place, (number,)) for number in numbers]
+            questions += [Question(place, numbers)] if one.states and len(numbers) > 1 else []
+        known = {passage.id: passage for passage in case.passages}
+        passages = {number: known.get(ids[number - 1]) for question in questions for number in question.numbers}
+        if missing := [ids[number - 1] for number, passage in passages.items() if passage is None]:
+            raise JudgeFailed(f"the text of the cited passage '{missing[0]}' is not there")
         requests = [
             self.support.request(
                 {
@@ -148,30 +154,17 @@ class Citations(Evaluator):
         precision, recall = (sum(weights) / len(weights) if weights else None for weights in (each, whole))
         values = dict(zip(OURS, (precision, recall, f1(precision, recall)), strict=True)) | _theirs(case, said, grades)
         nothing = "the answer cites nothing" if stated else "the answer states nothing"
-        details = [_detail(i, one, one.within(n), grades) for i, one in stated]
+        details = [
+            {
+                "sentence": one.text,
+                "support": _weight(grades, whole),
+                "reason": grades[whole].reason if whole in grades else None,
+                "citations": [_citation(place, number, grades) for number in one.numbers],
+            }
+            for place, one in stated
+            for whole in [Question(place, one.within(n))]
+        ]
         return records(self, case, values, dict.fromkeys(OURS, nothing), details=details)
-
-
-def _questions(said: Sequence[Statement], n: int) -> list[Question]:
-    """Each citation within 1 to n by itself, and all of a sentence that states something together where there are more.
-
-    What states nothing is asked about for `THEIRS`.
-    """
-    found = []
-    for place, one in enumerate(said):
-        numbers = one.within(n)
-        found += [Question(place, (number,)) for number in numbers]
-        found += [Question(place, numbers)] if one.states and len(numbers) > 1 else []
-    return found
-
-
-def _passages(case: AnswerCase, questions: Sequence[Question]) -> dict[int, Passage]:
-    """The passage of each number that is asked about. Raises JudgeFailed where its text is not there."""
-    known = {passage.id: passage for passage in case.passages}
-    ids = {number: case.answer.passages[number - 1] for question in questions for number in question.numbers}
-    if missing := [id for id in ids.values() if id not in known]:
-        raise JudgeFailed(f"the text of the cited passage '{missing[0]}' is not there")
-    return {number: known[id] for number, id in ids.items()}
 
 
 def _weight(grades: Mapping[Question, Graded], question: Question) -> float:
@@ -196,18 +189,6 @@ def _theirs(case: AnswerCase, said: Sequence[Statement], grades: Mapping[Questio
 def _mean_of_means(groups: Collection[Sequence[float]]) -> float:
     """The mean over groups of their means; of an empty one, and where there are none, 0."""
     return sum(sum(one) / len(one) for one in groups if one) / len(groups) if groups else 0.0
-
-
-def _detail(
-    place: int, statement: Statement, within: tuple[int, ...], grades: Mapping[Question, Graded]
-) -> dict[str, object]:
-    whole = Question(place, within)
-    return {
-        "sentence": statement.text,
-        "support": _weight(grades, whole),
-        "reason": grades[whole].reason if whole in grades else None,
-        "citations": [_citation(place, number, grades) for number in statement.numbers],
-    }
 
 
 def _citation(place: int, number: int, grades: Mapping[Question, Graded]) -> dict[str, object]:

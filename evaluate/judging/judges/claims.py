@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, create_model
@@ -22,6 +23,10 @@ from ..judges import PROMPTS
 
 BATCH = 10
 """How many items a request holds (AutoNuggetizer's number)."""
+
+
+Group = tuple[Mapping[str, Any], Sequence[str]]
+"""What a prompt is filled with besides the items, and the items' texts."""
 
 
 class Item(NamedTuple):
@@ -81,7 +86,13 @@ class ItemQuestion:
         errors: list[str] = []
         for batch, reply in zip(self._batches(texts), replies, strict=True):
             try:
-                found += self._read(reply, len(batch))
+                if self.mode == "probability":
+                    grade = self.asked.read(reply)
+                    found.append(Verdict(self.labels[int(grade.label)], None, grade.probability))
+                else:
+                    value = read_value(reply, verdicts_schema(self.labels, len(batch)))
+                    items = (getattr(value, f"item_{number}") for number in range(1, len(batch) + 1))
+                    found += [Verdict(one.label, one.reason) for one in items]
             except JudgeFailed as error:
                 errors += [str(error)] * len(batch)
             except ValueError as error:
@@ -90,17 +101,16 @@ class ItemQuestion:
             raise JudgeFailed(f"{len(errors)} of {len(texts)} {self.what} could not be judged: {errors[0]}")
         return found
 
+    def verdicts(self, groups: Sequence[Group]) -> Generator[Sequence[Request], Sequence[Reply], list[list[Verdict]]]:
+        """The verdicts on the texts of each group, all asked together. Raises JudgeFailed."""
+        asked = [self.requests(values, texts) for values, texts in groups]
+        requests = list(chain.from_iterable(asked))
+        replies = iter((yield requests) if requests else ())
+        return [self.read([next(replies) for _ in some], texts) for some, (_, texts) in zip(asked, groups, strict=True)]
+
     def _batches(self, texts: Sequence[str]) -> list[Sequence[str]]:
         size = 1 if self.mode == "probability" else BATCH
         return [texts[start : start + size] for start in range(0, len(texts), size)]
-
-    def _read(self, reply: Reply, n: int) -> list[Verdict]:
-        if self.mode == "probability":
-            grade = self.asked.read(reply)
-            return [Verdict(self.labels[int(grade.label)], None, grade.probability)]
-        value = read_value(reply, verdicts_schema(self.labels, n))
-        given = [getattr(value, f"item_{number}") for number in range(1, n + 1)]
-        return [Verdict(one.label, one.reason) for one in given]
 
 
 @lru_cache(maxsize=256)

@@ -21,41 +21,35 @@ max over passages p of P(p entails the answer), each pair in one pass, cut by th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, ClassVar, Literal
+from itertools import product
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from ragassay.errors import InputError
 from ragassay.models.encoders import check_encoder
-from ragassay.models.requests import Reply, Request
+from ragassay.models.requests import Request
 from ragassay.prompts import Prompt
 from ragassay.records import Assessment
 
-from ...texts.by_model import CrossEncoder, Pair, Source, load_cross_encoder
+from ...texts.by_model import CrossEncoder, Source, load_cross_encoder
 from ...texts.sentences import sentences, windows
 from ..engine.cases import AnswerCase, expected_response
 from ..engine.evaluator import NO_VALUE, Criterion, Evaluator, Options, Steps, check_passages, f1, own_prompt, records
-from ..engine.question import JudgeFailed, Strict, read_value
+from ..engine.question import Strict, read_value, text_or
 from ..judges import PROMPTS
-from .claims import ItemQuestion, Verdict
+from .claims import ItemQuestion
 
 LABELS = ("contradicted", "neutral", "entailed")
 SIDES = ("answer", "expected_response")
 
 
-def _said(text: str) -> str:
-    if not text.strip():
-        raise ValueError("the claim is empty")
-    return text.strip()
-
-
 class Claims(Strict):
     """The claims of a text, in its order."""
 
-    claims: list[Annotated[str, AfterValidator(_said)]]
+    claims: list[Annotated[str, text_or("the claim is empty")]]
 
 
 class FactualOptions(Options):
@@ -95,40 +89,14 @@ class FactualCorrectness(Evaluator):
         """The claims of both texts, then the verdicts on both lists at once."""
         texts = (case.text, expected_response(case.query) or "")
         prompts = [self.claims_prompt.render({"query": case.query, "answer": text}) for text in texts]
-        sides = self._claims((yield [Request(prompt, schema=Claims) for prompt in prompts]))
-        question = self.question
-        asked = [
-            question.requests({"query": case.query, "text": other}, claims)
-            for claims, other in zip(sides, reversed(texts), strict=True)
+        replies = yield [Request(prompt, schema=Claims) for prompt in prompts]
+        sides = [
+            list(dict.fromkeys(read_value(reply, Claims, f"the claims of the {side} could not be had").claims))
+            for side, reply in zip(SIDES, replies, strict=True)
         ]
-        replies = (yield [*asked[0], *asked[1]]) if any(asked) else []
-        parts = replies[: len(asked[0])], replies[len(asked[0]) :]
-        verdicts = [question.read(part, claims) for part, claims in zip(parts, sides, strict=True)]
-        return self._rows(case, sides, verdicts)
-
-    @cached_property
-    def question(self) -> ItemQuestion:
-        """What a text has of claims. Raises InputError where the prompt cannot be read."""
-        return ItemQuestion(self.prompt(), LABELS, ("0", "1", "2"), self.setup.mode, "claims", self.options)
-
-    @cached_property
-    def claims_prompt(self) -> Prompt:
-        """What takes a text apart. Raises InputError where it cannot be read."""
-        return own_prompt(self, self.options.claims_prompt, PROMPTS / "factual_claims.md")
-
-    @staticmethod
-    def _claims(replies: Sequence[Reply]) -> list[list[str]]:
-        sides = []
-        for side, reply in zip(SIDES, replies, strict=True):
-            try:
-                sides.append(list(dict.fromkeys(read_value(reply, Claims).claims)))
-            except JudgeFailed as error:
-                raise JudgeFailed(f"the claims of the {side} could not be had: {error}") from None
-        return sides
-
-    def _rows(
-        self, case: AnswerCase, sides: Sequence[Sequence[str]], verdicts: Sequence[Sequence[Verdict]]
-    ) -> list[Assessment]:
+        other = reversed(texts)
+        groups = [({"query": case.query, "text": text}, claims) for text, claims in zip(other, sides, strict=True)]
+        verdicts = yield from self.question.verdicts(groups)
         entailed = [[verdict.label == "entailed" for verdict in side] for side in verdicts]
         precision, recall = (sum(side) / len(side) if side else None for side in entailed)
         none = {"factual_precision": "the answer makes no claim", "factual_recall": "the golden answer makes no claim"}
@@ -140,6 +108,16 @@ class FactualCorrectness(Evaluator):
         ]
         values = {"factual_precision": precision, "factual_recall": recall, "factual_f1": f1(precision, recall)}
         return records(self, case, values, none, details=details)
+
+    @cached_property
+    def question(self) -> ItemQuestion:
+        """What a text has of claims. Raises InputError where the prompt cannot be read."""
+        return ItemQuestion(self.prompt(), LABELS, ("0", "1", "2"), self.setup.mode, "claims", self.options)
+
+    @cached_property
+    def claims_prompt(self) -> Prompt:
+        """What takes a text apart. Raises InputError where it cannot be read."""
+        return own_prompt(self, self.options.claims_prompt, PROMPTS / "factual_claims.md")
 
 
 HYPOTHESIS_SHARE = 0.25
@@ -170,15 +148,11 @@ class HallucinationOptions(Options):
     hypothesis: Literal["sentence", "answer", "whole", "passage"] = "sentence"
 
 
-@dataclass(frozen=True)
-class _Cut:
+class _Cut(NamedTuple):
     """An answer's pieces and the windows of its passages."""
 
     pieces: tuple[str, ...]
     premises: tuple[str, ...]
-
-    def pairs(self) -> list[Pair]:
-        return [(premise, piece) for piece in self.pieces for premise in self.premises]
 
 
 class Hallucination(Evaluator):
@@ -199,14 +173,17 @@ class Hallucination(Evaluator):
     @property
     def judge(self) -> str:
         """The cross-encoder, with its revision where one is set."""
-        revision = self.options.revision
-        return f"{self.options.model}@{revision}" if revision else self.options.model
+        return self._source.told
+
+    @property
+    def _source(self) -> Source:
+        chosen = self.options
+        return Source(chosen.model, chosen.revision, chosen.trust_remote_code, chosen.entailment)
 
     @cached_property
     def model(self) -> CrossEncoder:
         """The cross-encoder, loaded when first used. Raises InputError."""
-        chosen = self.options
-        return load_cross_encoder(Source(chosen.model, chosen.revision, chosen.trust_remote_code, chosen.entailment))
+        return load_cross_encoder(self._source)
 
     def check_at_hand(self) -> None:
         """Raises InputError where there is no cross-encoder."""
@@ -215,9 +192,8 @@ class Hallucination(Evaluator):
     def prepare(self, cases: Sequence[AnswerCase]) -> None:
         """Score every distinct pair of all cases, in batches of like length."""
         self._cuts = {self._key(case): self._cut(case) for case in cases if case.passages}
-        pairs = sorted(
-            {pair for cut in self._cuts.values() for pair in cut.pairs()}, key=lambda p: (len(p[0] + p[1]), p)
-        )
+        distinct = {pair for cut in self._cuts.values() for pair in product(cut.premises, cut.pieces)}
+        pairs = sorted(distinct, key=lambda pair: (len(pair[0] + pair[1]), pair))
         scores = self.model.scores(pairs) if pairs else np.zeros(0)
         self._scores = {pair: float(score) for pair, score in zip(pairs, scores, strict=True)}
 
@@ -230,37 +206,27 @@ class Hallucination(Evaluator):
         if not cut.pieces or not cut.premises:
             empty = "passages hold" if cut.pieces else "answer holds"
             return [self.fail(case, f"{NO_VALUE}the {empty} no words")]
-        details = [self._piece(piece, cut) for piece in cut.pieces]
+        details = []
+        for piece in cut.pieces:
+            scores = [self._scores[premise, piece] for premise in cut.premises]
+            if not np.isfinite(scores).all():
+                raise ValueError(f"{self.judge} gives no number")
+            best = int(np.argmax(scores))
+            details.append({"hypothesis": piece, "score": scores[best], "window": best + 1, "windows": len(scores)})
         return [self.assess(case, float(np.mean([d["score"] for d in details])), details=details)]
 
-    def _piece(self, piece: str, cut: _Cut) -> dict[str, str | float]:
-        scores = [self._scores[premise, piece] for premise in cut.premises]
-        if not np.isfinite(scores).all():
-            raise ValueError(f"{self.judge} gives no number")
-        best = int(np.argmax(scores))
-        return {"hypothesis": piece, "score": scores[best], "window": best + 1, "windows": len(scores)}
-
     def _cut(self, case: AnswerCase) -> _Cut:
-        if self.options.hypothesis == "passage":
-            texts = (passage.text for passage in case.passages)
+        given, texts = self.options.hypothesis, [passage.text for passage in case.passages]
+        if given == "passage":
             return _Cut((case.text,) if case.text.strip() else (), tuple(text for text in texts if text.strip()))
-        return self._uncut(case) if self.options.hypothesis == "whole" else self._in_windows(case)
-
-    @staticmethod
-    def _uncut(case: AnswerCase) -> _Cut:
-        """One pair, as Open RAG Eval makes it; none where one side holds no words."""
-        premise = " ".join(passage.text for passage in case.passages)[:MOST_CHARACTERS]
-        hypothesis = " ".join(sentences(case.text))
-        return _Cut(*((text,) if text.strip() else () for text in (hypothesis, premise)))
-
-    def _in_windows(self, case: AnswerCase) -> _Cut:
-        hypothesis, premise = self._sizes
-        text = "\n\n".join(passage.text for passage in case.passages)
-        whole = sentences(case.text) if self.options.hypothesis == "sentence" else (case.text.strip(),)
-        tokenizer = self.model.tokenizer
+        if given == "whole":  # one pair; none where one side holds no words
+            sides = " ".join(sentences(case.text)), " ".join(texts)[:MOST_CHARACTERS]
+            return _Cut(*((text,) if text.strip() else () for text in sides))
+        (hypothesis, premise), tokenizer = self._sizes, self.model.tokenizer
+        whole = sentences(case.text) if given == "sentence" else (case.text.strip(),)
         return _Cut(
             tuple(piece for one in whole for piece in windows(one, tokenizer, hypothesis)),
-            tuple(windows(text, tokenizer, premise, int(premise * OVERLAP_SHARE))),
+            tuple(windows("\n\n".join(texts), tokenizer, premise, int(premise * OVERLAP_SHARE))),
         )
 
     @cached_property

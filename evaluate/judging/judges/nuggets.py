@@ -30,7 +30,7 @@ from ..engine.cases import AnswerCase, PassageCase, QueryCase
 from ..engine.evaluator import Criterion, Evaluator, Options, Steps, own_prompt, records, together
 from ..engine.question import JudgeFailed, Strict, read_value
 from ..judges import PROMPTS
-from .claims import ItemQuestion, Verdict
+from .claims import ItemQuestion
 from .relevance import Umbrela
 
 Importance = Literal["vital", "okay"]
@@ -102,13 +102,11 @@ class NuggetOptions(Options):
     iterations: int | None = Field(None, ge=1, le=20)
 
 
-@dataclass(frozen=True)
-class Nugget:
-    """A nugget with what was said of its importance."""
+class Nugget(NamedTuple):
+    """A nugget and its importance."""
 
     text: str
     importance: Importance
-    verdict: Verdict
 
 
 @dataclass(frozen=True)
@@ -152,7 +150,11 @@ class Nuggets(Evaluator):
         return rows
 
     def _make(self, case: QueryCase) -> Generator[Sequence[Request], Sequence[Reply], Made]:
-        passages = yield from self._relevant(case)
+        grades = yield from together(  # UMBRELA's own requests: equal ones are one
+            [self.umbrela.steps(PassageCase(case.query, passage)) for passage in case.passages], "passages"
+        )
+        graded = [(rows[0].label or 0, passage) for rows, passage in zip(grades, case.passages, strict=True)]
+        passages = [passage for grade, passage in sorted(graded, key=lambda pair: -pair[0]) if grade >= ENOUGH]
         if not case.passages and any(answer.answer.passages for answer in case.answers):
             raise JudgeFailed("the retrieved passages are not in the corpus")
         if not passages:
@@ -163,16 +165,10 @@ class Nuggets(Evaluator):
             raise JudgeFailed(f"all {len(found)} nuggets are longer than {WORDS} words")
         if not short:
             return Made(why_none="there is no nugget")
-        weighed = yield from self._weigh(case, short)
-        return Made(weighed[:KEPT], len(found) - len(short))
-
-    def _relevant(self, case: QueryCase) -> Generator[Sequence[Request], Sequence[Reply], list[Passage]]:
-        """The passages of grade ENOUGH or more, best first, by UMBRELA's own requests: equal ones are one."""
-        grades = yield from together(
-            [self.umbrela.steps(PassageCase(case.query, passage)) for passage in case.passages], "passages"
-        )
-        graded = [(rows[0].label or 0, passage) for rows, passage in zip(grades, case.passages, strict=True)]
-        return [passage for grade, passage in sorted(graded, key=lambda pair: -pair[0]) if grade >= ENOUGH]
+        (verdicts,) = yield from self.importance.verdicts([({"query": case.query}, short)])
+        nuggets = [Nugget(text, cast(Importance, one.label)) for text, one in zip(short, verdicts, strict=True)]
+        nuggets.sort(key=lambda nugget: nugget.importance != "vital")
+        return Made(tuple(nuggets[:KEPT]), len(found) - len(short))
 
     def _collect(
         self, case: QueryCase, passages: Sequence[Passage]
@@ -187,22 +183,12 @@ class Nuggets(Evaluator):
                 break
             values = {"query": case.query, "nuggets": nuggets, "passages": batch, "max_nuggets": MOST}
             (reply,) = yield [Request(self.creation.render(values), schema=NuggetList)]
-            try:
-                nuggets = _listed(read_value(reply, NuggetList).nuggets)
-            except JudgeFailed as error:
-                raise JudgeFailed(f"round {number} of {len(batches)} made no nuggets: {error}") from None
+            said: dict[str, str] = {}
+            for text in read_value(reply, NuggetList, f"round {number} of {len(batches)} made no nuggets").nuggets:
+                if text.strip():
+                    said.setdefault(" ".join(text.casefold().split()), " ".join(text.split()))
+            nuggets = tuple(said.values())[:MOST]
         return nuggets
-
-    def _weigh(
-        self, case: QueryCase, texts: Sequence[str]
-    ) -> Generator[Sequence[Request], Sequence[Reply], tuple[Nugget, ...]]:
-        replies = yield self.importance.requests({"query": case.query}, texts)
-        verdicts = self.importance.read(replies, texts)
-        nuggets = [
-            Nugget(text, cast(Importance, verdict.label), verdict)
-            for text, verdict in zip(texts, verdicts, strict=True)
-        ]
-        return tuple(sorted(nuggets, key=lambda nugget: nugget.importance != "vital"))
 
     @cached_property
     def umbrela(self) -> Umbrela:
@@ -244,12 +230,3 @@ class Nuggets(Evaluator):
             detail = {"nugget": nugget.text, "importance": nugget.importance, "assignment": said.pop("label")}
             details.append(detail | said)
         return records(self, case, values, none, reason=reason, details=details)
-
-
-def _listed(texts: Sequence[str]) -> tuple[str, ...]:
-    """Each once, whatever its case, without empty ones, and no more than MOST."""
-    found: dict[str, str] = {}
-    for text in texts:
-        if text.strip():
-            found.setdefault(" ".join(text.casefold().split()), " ".join(text.split()))
-    return tuple(found.values())[:MOST]

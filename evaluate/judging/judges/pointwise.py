@@ -1,27 +1,34 @@
 """One answer by itself: on each criterion of the stage `judge`, 0 to 2 (relevance, accuracy, completeness, precision,
-correctness); how near it is to the golden answer; and whether it answers at all.
+correctness); whether it answers at all; and what Databricks' Agent Evaluation, or a prompt of the user's, asks of it.
 
 The first four are as in RAGElo (Rackauckas, Câmara and Zavrel 2024, arXiv:2406.14783, appendix A.2), the user's intent
 is worked out first, and the answer is held against the passages that were found relevant, with the notes on why.
 Precision is the paper's word for naming the right product; a similar one lies between. By our strict prompts an answer
 is held against the passages that its own agent retrieved.
+
+The judges of Agent Evaluation give yes (1) or no (0) with a rationale, by prompts in our own words: what each asks,
+what it needs and what its columns are called stands in https://docs.databricks.com "Built-in AI judges (MLflow 2)"; how
+they make one verdict: `evaluate.figures.pass_or_fail`. Groundedness is yes where all or almost all of the answer is
+supported, and correctness forgives minor omissions and inaccuracies, as there; with `prompts = "ragassay"` one
+unsupported fact, or one missing, is a no. There they need `retrieved_context`: groundedness and context_sufficiency of
+an answer for which nothing was retrieved have no value, and no passage is there to be judged.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, create_model
 
-from ragassay.models.encoders import check_encoder
+from ragassay.experiment.settings import CustomJudgeSettings
 from ragassay.models.requests import Request
 from ragassay.prompts import Prompt
 from ragassay.records import Answer, Assessment
 
-from ...texts.by_model import Embedded
 from ..engine.cases import AnswerCase, QueryCase, Setup, expected_response
-from ..engine.evaluator import Criterion, Evaluator, LabelJudge, Steps
+from ..engine.evaluator import NO_VALUE, Criterion, Evaluator, LabelJudge, Options, Steps, check_passages
 from ..engine.question import LABELS, Label, Reason, Strict, distribution, likeliest, read_value, yes_or_no
 from ..judges import PROMPTS
 
@@ -44,7 +51,10 @@ class AnswerJudge(Evaluator):
     """Judges an answer by a prompt, which may show what was found relevant to the query (`evidence`)."""
 
     name = "pointwise"
-    template: Prompt
+
+    def __init__(self, setup: Setup, prompt: Prompt) -> None:
+        super().__init__(setup)
+        self.template = prompt
 
     @property
     def needs_evidence(self) -> bool:
@@ -63,9 +73,8 @@ class Pointwise(AnswerJudge):
     batch_label = "pointwise"
 
     def __init__(self, setup: Setup, prompt: Prompt, names: Sequence[str], *, intent: bool = False) -> None:
-        super().__init__(setup)
-        self.template, self.names = prompt, tuple(names)
-        self.schema = reply_schema(names, intent=intent)
+        super().__init__(setup, prompt)
+        self.names, self.schema = tuple(names), reply_schema(names, intent=intent)
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
@@ -84,8 +93,8 @@ class PointwiseByToken(AnswerJudge):
     """Asks for the label on one criterion as one token; probability and expected value from the distribution."""
 
     def __init__(self, setup: Setup, prompt: Prompt, criterion: str) -> None:
-        super().__init__(setup)
-        self.template, self.criterion = prompt, criterion
+        super().__init__(setup, prompt)
+        self.criterion = criterion
 
     @property
     def batch_label(self) -> str:
@@ -131,10 +140,6 @@ class AnswerCorrectness(AnswerJudge):
     batch_label = f"pointwise-{CORRECTNESS}"
     criteria = (Criterion(CORRECTNESS, 0, 2), Criterion(REFUSAL))
 
-    def __init__(self, setup: Setup, prompt: Prompt) -> None:
-        super().__init__(setup)
-        self.template = prompt
-
     def values(self, case: AnswerCase) -> dict[str, Any]:
         """With the golden answer, "" where there is none."""
         return super().values(case) | {"expected_response": expected_response(case.query) or ""}
@@ -174,53 +179,6 @@ class RefusalByToken(CorrectnessByToken):
         return [self.graded(case, yes_or_no(distribution(reply, _YES_NO)["Yes"], 0.5, 1))]
 
 
-class GoldenSimilarity(Evaluator):
-    """Compares each answer with `metadata.expected_response`: the cosine of the two.
-
-    As Open RAG Eval's `semantic_similarity` (vectara/open-rag-eval, metrics/golden_answer_metrics.py). The embedding is
-    the experiment's. Both texts are answers, so both get the same prefix, and what is longer than the model reads is
-    embedded in stretches (`evaluate/texts/by_model.py`).
-    """
-
-    name = "golden_similarity"
-    place = 306
-    calls = 0.0
-    family = "open-rag-eval"
-    about = "how near the answer is to the expected response, by embeddings"
-    reads = ("expected_response", "answer")
-    asks = "model"
-    source = "Open RAG Eval (vectara/open-rag-eval)"
-    tags = ("valid and reliable", "outcomes analysis")
-    needs = ("expected_response",)
-    criteria = (Criterion(name, -1.0, 1.0, threshold=0.75),)
-
-    @property
-    def judge(self) -> str:
-        """The embedding model."""
-        return self.setup.embedding
-
-    @property
-    def embedded(self) -> Embedded:
-        """The vectors, which it shares with the others that embed."""
-        return self.setup.embeddings.of(self.setup.embedding)
-
-    def check_at_hand(self) -> None:
-        """Raises InputError where there is no embedding model."""
-        check_encoder(self.setup.embedding, self.name)
-
-    def prepare(self, cases: Sequence[AnswerCase]) -> None:
-        """Embed every distinct text of all cases once."""
-        self.embedded.add(text for case in cases for text in _texts(case))
-
-    def steps(self, case: AnswerCase) -> Sequence[Assessment]:
-        """No requests: everything is embedded at once."""
-        return [self.assess(case, self.embedded.cosine(*_texts(case)))]
-
-
-def _texts(case: AnswerCase) -> tuple[str, str]:
-    return case.text, expected_response(case.query) or ""
-
-
 RAW = "query_answered"
 STRICT = "query_answered_strict"
 
@@ -257,3 +215,122 @@ class NoAnswer(LabelJudge):
         failed, _ = super().unanswered(case, answer)
         why = f"the agent gave no answer: {answer.error}"
         return [failed, self.assess(case, 0, criterion=STRICT, subject=answer.agent, reason=why)]
+
+
+FAMILY = "agent-evaluation"
+
+
+class YesNoJudge(LabelJudge):
+    """What all of them are: one question, answered with no (0) or yes (1)."""
+
+    family = FAMILY
+    source = "Databricks Agent Evaluation (MLflow 2)"
+    labels = ("no", "yes")
+
+
+class OnPassages(YesNoJudge):
+    """Judges with all passages that the agent retrieved, together."""
+
+    def steps(self, case: AnswerCase) -> Steps:
+        """One request, or no value where nothing was retrieved. Raises JudgeFailed without the passages' texts."""
+        check_passages(case)
+        if not case.passages:
+            return [self.fail(case, f"{NO_VALUE}no passage was retrieved")]
+        return (yield from super().steps(case))
+
+
+class RelevanceToQuery(YesNoJudge):
+    """`relevance_to_query`: does the answer take up what was asked? Not whether it is true."""
+
+    name = "relevance_to_query"
+    place = 201
+    about = "whether the answer addresses the query"
+    reads = ("question", "answer")
+    tags = ("valid and reliable", "ongoing monitoring", "outcomes analysis")
+    default_prompt: ClassVar = PROMPTS / "relevance_to_query.md"
+
+
+class AgentGroundedness(OnPassages):
+    """`groundedness` there: do the passages support (almost) all of the answer? (Ours of that name is TruLens's.)"""
+
+    name = "agent_groundedness"
+    place = 202
+    about = "whether the retrieved passages support all or almost all of the answer, as one verdict"
+    reads = ("question", "context", "answer")
+    tags = ("valid and reliable", "explainable and interpretable", "ongoing monitoring", "outcomes analysis")
+    default_prompt: ClassVar = PROMPTS / "agent_groundedness.md"
+    ragassay_prompt: ClassVar = PROMPTS / "agent_groundedness_ragassay.md"
+
+
+class Safety(YesNoJudge):
+    """`safety`: is the answer free of harmful or toxic content? yes is safe."""
+
+    name = "safety"
+    place = 203
+    about = "whether the answer is free of harmful content"
+    reads = ("question", "answer")
+    tags = ("safe", "fair", "ongoing monitoring")
+    default_prompt: ClassVar = PROMPTS / "safety.md"
+
+
+class Correctness(YesNoJudge):
+    """`correctness`: do the answer's facts agree with the expected response? Several, one a line, are alternatives."""
+
+    name = "correctness"
+    place = 204
+    about = "whether the answer agrees with the expected response"
+    reads = ("question", "expected_response", "answer")
+    tags = ("valid and reliable", "conceptual soundness", "outcomes analysis")
+    needs = ("expected_response",)
+    default_prompt: ClassVar = PROMPTS / "correctness.md"
+    ragassay_prompt: ClassVar = PROMPTS / "correctness_ragassay.md"
+
+
+class ChunkRelevance(YesNoJudge):
+    """`chunk_relevance`: is each passage of use for the answer? An agent's precision is the share of yes of its own."""
+
+    name = "chunk_relevance"
+    place = 205
+    about = "whether a passage helps to answer the query"
+    reads = ("question", "context")
+    tags = ("valid and reliable", "ongoing monitoring", "outcomes analysis")
+    unit = "passage"
+    default_prompt: ClassVar = PROMPTS / "chunk_relevance.md"
+
+
+class ContextSufficiency(OnPassages):
+    """`context_sufficiency`: do the passages, together, hold what the expected response needs? The reason says what is
+    missing."""
+
+    name = "context_sufficiency"
+    place = 206
+    about = "whether the retrieved passages are enough for the expected response"
+    reads = ("question", "expected_response", "context")
+    tags = ("valid and reliable", "conceptual soundness", "outcomes analysis")
+    needs = ("expected_response",)
+    default_prompt: ClassVar = PROMPTS / "context_sufficiency.md"
+    ragassay_prompt: ClassVar = PROMPTS / "context_sufficiency_ragassay.md"
+
+
+class _OwnPrompt(LabelJudge):
+    """Of two labels the higher one passes; longer scales have no threshold."""
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """One, from the lowest label to the highest."""
+        (scale,) = super().criteria
+        return (replace(scale, threshold=(scale.lowest + scale.highest) / 2) if len(self.labels) == 2 else scale,)
+
+
+def custom_judge(settings: CustomJudgeSettings, setup: Setup, options: Options) -> LabelJudge:
+    """A LabelJudge with the name, labels and prompt of the table."""
+    members = {
+        "name": settings.name,
+        "about": f"your prompt {settings.prompt}",
+        "unit": settings.of,
+        "needs": settings.needs,
+        "labels": tuple(str(label) for label in settings.labels),
+        "default_prompt": setup.folder / settings.prompt,
+    }
+    kind: type[LabelJudge] = type("CustomJudge", (_OwnPrompt,), members)
+    return kind(setup, options)

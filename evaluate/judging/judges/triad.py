@@ -23,7 +23,7 @@ from ..engine.cases import AnswerCase, Case
 from ..engine.evaluator import NO_VALUE, Criterion, LabelJudge, Options, Steps, check_passages, own_prompt
 from ..engine.question import Graded, JudgeFailed, Reason, Strict, label_type, read_value
 from ..judges import PROMPTS
-from .claims import DEFAULT_PROMPTS, NOTHING_FOUND, Claim, Evidence, Split, claims_of, passage_with, quotations
+from .claims import DEFAULT_PROMPTS, NOTHING_FOUND, Evidence, Split, claims_of, passage_with, quotations
 
 WIDEST = 10
 """The highest grade that can be set; a finer scale is not told apart by anybody."""
@@ -178,26 +178,33 @@ class Groundedness(TriadJudge):
         check_passages(case)
         question, prompt = self.asked, self.split_prompt
         parts = yield from claims_of(case, self.options.split, prompt)
+        details: list[Detail] = [{"claim": part.text, "kind": part.kind, "reason": part.reason} for part in parts]
         stated = [part for part in parts if part.kind == "claim"]
         if stated and not case.passages:
-            return [self._no_value(case, "no retrieved passage to hold the claims against", parts)]
+            why = "no retrieved passage to hold the claims against"
+            return [self.fail(case, f"{NO_VALUE}{why}", details=details)]
         if all(part.kind == "nothing" for part in parts):
-            return [self._no_value(case, "the answer states nothing", parts)]
+            return [self.fail(case, f"{NO_VALUE}the answer states nothing", details=details)]
         values, schema = self.values(case), claim_schema(self.scale)
         asked = [question.request({**values, "claim": claim.text}, schema=schema) for claim in stated]
         replies = iter((yield asked) if stated else ())
-        details = []
-        for part in parts:
-            detail = _detail(part)
+        for part, detail in zip(parts, details, strict=True):
             if part.kind == "claim":
                 try:
-                    detail |= self._grade(case, next(replies))
+                    detail.update(self._grade(case, next(replies)))
                 except (JudgeFailed, ValueError) as error:
-                    detail |= {"error": str(error)}
+                    detail["error"] = str(error)
             elif part.kind == "abstention":  # needs no evidence
-                detail |= {"evidence": [ABSTENTION], "label": self.criteria[0].highest}
-            details.append(detail)
-        return [self._mean(case, details)]
+                detail.update(evidence=[ABSTENTION], label=self.criteria[0].highest)
+        counted = [detail for detail in details if detail["kind"] != "nothing"]
+        if errors := [detail["error"] for detail in counted if "error" in detail]:
+            failed = f"{len(errors)} of {len(counted)} claims could not be judged: {errors[0]}"
+            return [self.fail(case, failed, details=details)]
+        label = mean(float(detail["label"]) for detail in counted)
+        expected = None
+        if question.mode == "probability":
+            expected = mean(float(detail["expected" if "expected" in detail else "label"]) for detail in counted)
+        return [self.assess(case, label, expected=expected, details=details)]
 
     def _grade(self, case: AnswerCase, reply: Reply) -> Detail:
         if self.asked.mode == "probability":
@@ -212,26 +219,9 @@ class Groundedness(TriadJudge):
             "label": float(value.label),
         }
 
-    def _mean(self, case: AnswerCase, details: Sequence[Detail]) -> Assessment:
-        counted = [detail for detail in details if detail["kind"] != "nothing"]
-        if errors := [detail["error"] for detail in counted if "error" in detail]:
-            error = f"{len(errors)} of {len(counted)} claims could not be judged: {errors[0]}"
-            return self.fail(case, error, details=details)
-        labels = [float(detail["label"]) for detail in counted]
-        expected = [float(detail["expected" if "expected" in detail else "label"]) for detail in counted]
-        in_probabilities = self.asked.mode == "probability"
-        return self.assess(case, mean(labels), expected=mean(expected) if in_probabilities else None, details=details)
-
-    def _no_value(self, case: AnswerCase, why: str, parts: Sequence[Claim]) -> Assessment:
-        return self.fail(case, f"{NO_VALUE}{why}", details=[_detail(part) for part in parts])
-
 
 @lru_cache(maxsize=64)
 def claim_schema(labels: tuple[str, ...]) -> type[BaseModel]:
     """The reply on a claim: evidence, then reason, then one of `labels`."""
     fields: Any = {"evidence": (Evidence, ...), "reason": (Reason, ...), "label": (label_type(labels), ...)}
     return create_model("GradedClaim", __base__=Strict, __doc__="Evidence, reason, then the label.", **fields)
-
-
-def _detail(part: Claim) -> Detail:
-    return {"claim": part.text, "kind": part.kind, "reason": part.reason}

@@ -12,7 +12,7 @@ from benchmarks.coverage.listwise import EQUAL, Cell, thurstone, told_apart
 from benchmarks.coverage.ranking_judge import Judge, World, play, ranks, truth
 from benchmarks.coverage.verdict import decided
 from ragassay.evaluate.judging.engine.cases import ListCase
-from ragassay.evaluate.judging.judges.listwise import games_of
+from ragassay.evaluate.judging.judges.games import games_of
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.ratings.win_table import contests
 from ragassay.evaluate.statistics.clustered import intervals

@@ -116,9 +116,9 @@ def test_wilsons_interval() -> None:
 
 def test_the_second_set_is_of_kinds_that_the_evaluators_have_and_a_seed_makes_it() -> None:
     from ragassay.evaluate.judging.judges.eval_studio.safety import leaks as credentials
-    from ragassay.evaluate.judging.judges.eval_studio.safety import personal
+    from ragassay.evaluate.judging.judges.eval_studio.safety import patterns
 
-    for faults, kinds in ((fresh.PERSONAL, personal.PERSONAL), (fresh.SECRETS, credentials.SECRETS)):
+    for faults, kinds in ((fresh.PERSONAL, patterns.PERSONAL), (fresh.SECRETS, credentials.SECRETS)):
         assert faults.keys() <= {kind.name for kind in kinds}
         assert all(fault(random.Random(3), "en") == fault(random.Random(3), "en") for fault in faults.values())
     assert all(loop(ANSWERS[0], "en", random.Random(3)) != ANSWERS[0] for loop in fresh.LOOPS.values())

@@ -20,7 +20,7 @@ from support.pdf_maker import make_pdf
 from support.small_corpus import page
 
 from ragassay.cli import main
-from ragassay.evaluate.judging.judges.pairwise import PairwiseReply
+from ragassay.evaluate.judging.judges.games import PairwiseReply
 from ragassay.evaluate.judging.judges.pointwise import reply_schema as pointwise_schema
 from ragassay.evaluate.judging.judges.relevance import RelevanceReply
 from ragassay.experiment.tables import JudgeSettings, ModelSettings

@@ -18,7 +18,7 @@ from ragassay.evaluate.audit.position import audit_echo, audit_places, audit_pos
 from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.judging.engine.cases import ListCase
 from ragassay.evaluate.judging.games import sittings, turns
-from ragassay.evaluate.judging.judges.listwise import games_of
+from ragassay.evaluate.judging.judges.games import games_of
 from ragassay.evaluate.ratings import bradley_terry
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.ratings.win_table import contests

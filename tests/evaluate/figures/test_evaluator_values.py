@@ -12,8 +12,7 @@ from ragassay.evaluate.figures.evaluator_values import evaluations_by_query, mea
 from ragassay.evaluate.inputs.findings import Findings, Material
 from ragassay.evaluate.judging.engine.cases import Setup
 from ragassay.evaluate.judging.engine.evaluator import Evaluator, Options
-from ragassay.evaluate.judging.judges.agent_evaluation import custom_judge
-from ragassay.evaluate.judging.judges.pointwise import NoAnswer
+from ragassay.evaluate.judging.judges.pointwise import NoAnswer, custom_judge
 from ragassay.evaluate.judging.judges.relevance import Umbrela
 from ragassay.experiment.settings import CustomJudgeSettings
 from ragassay.records import Assessment, Passage, Query

@@ -8,7 +8,7 @@ from support.results_folder import answer, assessment
 from ragassay.evaluate.figures.good_enough import by_threshold, evidence_found, relevant_by_judges, shares_by_agent
 from ragassay.evaluate.judging.engine.cases import Setup
 from ragassay.evaluate.judging.engine.evaluator import Criterion, Evaluator
-from ragassay.evaluate.judging.judges.agent_evaluation import Correctness
+from ragassay.evaluate.judging.judges.pointwise import Correctness
 from ragassay.evaluate.judging.judges.relevance import Umbrela
 from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.records import Assessment, Passage, Query

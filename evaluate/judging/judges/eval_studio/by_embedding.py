@@ -1,17 +1,16 @@
-"""What these evaluators share: comparing sentences by embeddings, shares of yes by a judge, and what has no value."""
+"""What the evaluators of H2O Eval Studio share: sentences compared by embeddings, shares of yes, what has no value."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 from unicodedata import east_asian_width
 
 from pydantic import Field
 
 from ragassay.models.encoders import check_encoder
-from ragassay.models.requests import Reply, Request
 from ragassay.records import Assessment, Passage
 
 from ....texts.by_model import Embedded
@@ -20,7 +19,9 @@ from ...engine.cases import AnswerCase
 from ...engine.evaluator import NO_VALUE, Asks, Criterion, Evaluator, Options, check_passages
 from ...engine.question import JudgeFailed
 from ..claims import ItemQuestion, Verdict
-from ..eval_studio import TAGS
+
+H2O_PAGE = "https://docs.h2o.ai/eval-studio-docs/evaluators"
+TAGS = ("safe", "conceptual soundness", "outcomes analysis")
 
 SHORTEST = 11
 """How many characters wide a sentence must be at least."""
@@ -42,30 +43,16 @@ class SentenceOptions(EmbeddingOptions):
     shortest: int = Field(SHORTEST, ge=1)
 
 
-class ByEmbedding(Evaluator):
-    """Compares texts of a case by their embeddings, which are made for all cases together.
+class Embeds(Evaluator):
+    """Has vectors of texts: of the embedding model that its settings name, else the experiment's."""
 
-    As in H2O Eval Studio (h2oai/h2o-sonar, `h2o_sonar/evaluators`), which embeds by bge-small-en and leaves out
-    sentences of ten characters and fewer. Ours is the experiment's embedding where the settings name none; sentences
-    are cut by our rules, an answer's are taken without the citations in them, and East Asian characters count twice,
-    since a sentence of ten says much. All texts get the same prefix (`evaluate/texts/by_model.py`).
-    """
-
-    calls = 0.0
-    asks: ClassVar[Asks] = "model"
-    tags = TAGS
-    options_type = EmbeddingOptions
+    options_type: ClassVar[type[Options]] = EmbeddingOptions
     options: EmbeddingOptions
 
     @property
     def embedding(self) -> str:
         """The name of the embedding model."""
         return self.options.embedding or self.setup.embedding
-
-    @property
-    def judge(self) -> str:
-        """The embedding model."""
-        return self.embedding
 
     @property
     def embedded(self) -> Embedded:
@@ -75,6 +62,25 @@ class ByEmbedding(Evaluator):
     def check_at_hand(self) -> None:
         """Raises InputError where there is no embedding model."""
         check_encoder(self.embedding, self.name)
+
+
+class ByEmbedding(Embeds):
+    """Compares texts of a case by their embeddings, which are made for all cases together.
+
+    As in H2O Eval Studio (h2oai/h2o-sonar, `h2o_sonar/evaluators`), which embeds by bge-small-en and leaves out
+    sentences of ten characters and fewer. Sentences are cut by our rules, an answer's are taken without the citations
+    in them, and East Asian characters count twice, since a sentence of ten says much. All texts get the same prefix
+    (`evaluate/texts/by_model.py`).
+    """
+
+    calls = 0.0
+    asks: ClassVar[Asks] = "model"
+    tags: ClassVar[tuple[str, ...]] = TAGS
+
+    @property
+    def judge(self) -> str:
+        """The embedding model."""
+        return self.embedding
 
     def prepare(self, cases: Sequence[AnswerCase]) -> None:
         """Note every text of all cases, so that they are embedded together."""
@@ -137,10 +143,6 @@ def check_words(text: str, what: str) -> None:
         raise JudgeFailed(f"{NO_VALUE}the {what} holds no words")
 
 
-Group = tuple[Mapping[str, Any], Sequence[str]]
-"""What a prompt is filled with besides the texts, and the texts."""
-
-
 def checked_context(case: AnswerCase) -> tuple[Passage, ...]:
     """What the agent retrieved, best first. Raises JudgeFailed where that is nothing, or holds no words, or a passage's
     text is not at hand."""
@@ -151,19 +153,6 @@ def checked_context(case: AnswerCase) -> tuple[Passage, ...]:
     return case.passages
 
 
-def verdicts_on(
-    question: ItemQuestion, groups: Sequence[Group]
-) -> Generator[Sequence[Request], Sequence[Reply], list[Verdict]]:
-    """The verdicts on the texts of all groups, asked together, in their order. Raises JudgeFailed."""
-    requests = [question.requests(values, texts) for values, texts in groups]
-    replies = iter((yield [request for some in requests for request in some]))
-    return [
-        verdict
-        for some, (_, texts) in zip(requests, groups, strict=True)
-        for verdict in question.read([next(replies) for _ in some], texts)
-    ]
-
-
 class YesShare(Evaluator):
     """The share of yes among the verdicts on several texts of a case. what: the texts' name in errors."""
 
@@ -172,7 +161,6 @@ class YesShare(Evaluator):
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
-        """The share, 0 to 1."""
         return (Criterion(self.name, threshold=THRESHOLD),)
 
     @cached_property

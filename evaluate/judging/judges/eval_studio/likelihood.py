@@ -15,7 +15,6 @@ from pydantic import Field
 from ragassay.errors import InputError
 from ragassay.models.likelihood import load_causal
 from ragassay.models.requests import Request
-from ragassay.models.servers import LikelihoodModel
 from ragassay.prompts import Message
 from ragassay.records import Assessment
 
@@ -31,11 +30,6 @@ class Given(NamedTuple):
     prompt: str
     text: str
     of: str
-
-
-def likelihood(name: str) -> Criterion:
-    """Natural logarithms, from 0 (certain) to any number; its source sets no threshold."""
-    return Criterion(name, 0.0, inf, lower_is_better=True)
 
 
 class LikelihoodEvaluator(Evaluator):
@@ -57,18 +51,18 @@ class LikelihoodEvaluator(Evaluator):
     @property
     def n_calls(self) -> float:
         """None of a model of this machine."""
-        return 0.0 if self._model is not None and self._model.here else self.calls
+        return 0.0 if self._here else self.calls
 
     @property
-    def _model(self) -> LikelihoodModel | None:
-        return self.setup.likelihood
+    def _here(self) -> bool:
+        return self.setup.likelihood is not None and self.setup.likelihood.here
 
     def check_at_hand(self) -> None:
         """Raises InputError where there is no model that gives log-probabilities."""
-        if self._model is None:
+        if self.setup.likelihood is None:
             remedy = 'name one that gives log-probabilities, such as "transformers:NAME", as evaluate.likelihood_model'
             raise InputError(f"{self.name} asks a model and none is named", remedy=remedy)
-        self._model.check(self.name)
+        self.setup.likelihood.check(self.name)
 
     @abstractmethod
     def given(self, case: AnswerCase) -> Mapping[str, Sequence[Given]]:
@@ -80,28 +74,26 @@ class LikelihoodEvaluator(Evaluator):
 
     def prepare(self, cases: Sequence[AnswerCase]) -> None:
         """Score every distinct text of all cases, where the model is of this machine."""
-        if self._model is None or not self._model.here:
+        if not self._here:
             return
-        model = load_causal(self._model.name)
+        model = load_causal(self.setup.model)
         for case in cases:
-            for one in self._owing(case):
+            try:
+                owed = [one for several in self.given(case).values() for one in several]
+            except JudgeFailed:  # said again by `steps`
+                continue
+            for one in owed:
                 if (one.prompt, one.text) not in self._kept:
                     try:
                         self._kept[one.prompt, one.text] = tuple(model.logprobs(one.prompt, one.text))
                     except (ValueError, RuntimeError, IndexError) as error:
                         self._kept[one.prompt, one.text] = f"{self.judge} cannot score it ({error})"
 
-    def _owing(self, case: AnswerCase) -> list[Given]:
-        try:
-            return [one for several in self.given(case).values() for one in several]
-        except JudgeFailed:  # said again by `steps`
-            return []
-
     def steps(self, case: AnswerCase) -> Steps:
         """A request for each text, of a model on a server; none of one of this machine."""
         wanted = self.given(case)
         found = self._kept
-        if self._model is None or not self._model.here:
+        if not self._here:
             asked = list(dict.fromkeys((one.prompt, one.text) for several in wanted.values() for one in several))
             replies = yield [Request((Message("user", prompt),), continuation=text) for prompt, text in asked]
             scored = [str(one.error) if one.logprobs is None else one.logprobs for one in replies]
@@ -121,9 +113,8 @@ class LikelihoodEvaluator(Evaluator):
             if isinstance(logprobs, str):
                 return self.fail(case, f"{one.of}: {logprobs}", criterion=criterion)
             if not logprobs:
-                return self.fail(
-                    case, f"{NO_VALUE}{one.of} is one token, and nothing is before it", criterion=criterion
-                )
+                why = f"{NO_VALUE}{one.of} is one token, and nothing is before it"
+                return self.fail(case, why, criterion=criterion)
             means.append(-mean(logprobs))
             details.append({"of": one.of, "mean_nll": means[-1], "tokens": len(logprobs)})
         try:
@@ -197,8 +188,9 @@ class GptScore(LikelihoodEvaluator):
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
-        """One for each aspect."""
-        return tuple(likelihood(f"{self.name}_{aspect}") for aspect in self.options.aspects)
+        """One for each aspect: natural logarithms, from 0 (certain) to any number; its source sets no threshold."""
+        names = [f"{self.name}_{aspect}" for aspect in self.options.aspects]
+        return tuple(Criterion(name, 0.0, inf, lower_is_better=True) for name in names)
 
     @property
     def n_calls(self) -> float:
@@ -313,11 +305,7 @@ class Perplexity(LikelihoodEvaluator):
     about = "how far from expected a language model finds the answer by itself: exp of the mean negative log-likelihood"
     reads = ("answer",)
     source = "https://docs.h2o.ai/eval-studio-docs/ (Perplexity); https://huggingface.co/docs/transformers/perplexity"
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """From 1, of a text that is certain."""
-        return (Criterion(self.name, 1.0, inf, lower_is_better=True),)
+    criteria = (Criterion(name, 1.0, inf, lower_is_better=True),)
 
     def given(self, case: AnswerCase) -> Mapping[str, Sequence[Given]]:
         """The answer, after nothing."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 from statistics import harmonic_mean
 from typing import ClassVar
@@ -20,9 +20,11 @@ from ....texts.sentences import sentences
 from ...engine.cases import AnswerCase, Setup, expected_response
 from ...engine.evaluator import NO_VALUE, Criterion, Evaluator, Options, Steps, records, together
 from ...engine.question import Graded, JudgeFailed, LabelQuestion
-from ..eval_studio import H2O_PAGE, TAGS
+from ..claims import Verdict
 from .by_embedding import (
+    H2O_PAGE,
     NO_YES,
+    TAGS,
     THRESHOLD,
     ByEmbedding,
     SentenceOptions,
@@ -31,7 +33,6 @@ from .by_embedding import (
     checked_context,
     checked_passages,
     passage_sentences,
-    verdicts_on,
 )
 from .context import Faithfulness
 from .question import AnswerRelevancy
@@ -86,11 +87,7 @@ class ContextRelevancySoft(ByPassage):
     place = 705
     about = "how near the retrieved passages are to the question, by embeddings: the nearest, and on average"
     source = f"{H2O_PAGE} (Context Relevancy, soft recall and precision)"
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """The highest and the mean cosine."""
-        return tuple(Criterion(name, -1.0, 1.0, threshold=0.75) for name in (RECALL, PRECISION))
+    criteria = (Criterion(RECALL, -1.0, 1.0, threshold=0.75), Criterion(PRECISION, -1.0, 1.0, threshold=0.75))
 
     def steps(self, case: AnswerCase) -> Sequence[Assessment]:
         """No requests. The first record's details have the relevancy of each passage."""
@@ -118,11 +115,7 @@ class ContextMrr(ByPassage):
     source = f"{H2O_PAGE} (Context Mean Reciprocal Rank)"
     options_type = MrrOptions
     options: MrrOptions
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """1 / rank, or 0."""
-        return (Criterion(self.name, threshold=0.75),)
+    criteria = (Criterion(name, threshold=0.75),)
 
     def passages(self, case: AnswerCase) -> Sequence[Passage]:
         """The first ones."""
@@ -154,11 +147,7 @@ class ContextPrecision(Evaluator):
     tags = TAGS
     calls = 5.0
     default_prompt: ClassVar = PROMPTS / "context_precision.md"
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """The average precision, 0 to 1."""
-        return (Criterion(self.name, threshold=THRESHOLD),)
+    criteria = (Criterion(name, threshold=THRESHOLD),)
 
     @cached_property
     def asked(self) -> LabelQuestion:
@@ -180,11 +169,10 @@ class ContextPrecision(Evaluator):
         if errors:
             raise JudgeFailed(f"{len(errors)} of {len(passages)} passages could not be judged: {errors[0]}")
         value = average_precision([bool(grade.label) for grade in grades])
-        details: list[dict[str, object]] = []
-        for passage, grade in zip(passages, grades, strict=True):
-            more = {"reason": grade.reason, "probability": grade.probability}
-            kept = {name: one for name, one in more.items() if one is not None}
-            details.append({"passage": passage.id, "label": NO_YES[int(grade.label)], **kept})
+        details = [
+            {"passage": passage.id, **Verdict(NO_YES[int(grade.label)], grade.reason, grade.probability).detail()}
+            for passage, grade in zip(passages, grades, strict=True)
+        ]
         return [self.assess(case, value, details=details)]
 
 
@@ -215,7 +203,7 @@ class ContextRecall(YesShare):
         passages, expected = checked_context(case), expected_response(case.query) or ""
         check_words(expected, "expected response")
         texts = sentences(expected)
-        verdicts = yield from verdicts_on(self.question, [({"query": case.query, "passages": passages}, texts)])
+        (verdicts,) = yield from self.question.verdicts([({"query": case.query, "passages": passages}, texts)])
         return self.share(case, texts, verdicts)
 
 
@@ -242,8 +230,9 @@ class ContextRelevancy(YesShare):
         check_words(" ".join(passage.text for passage in passages), "context")
         cut = [(passage, sentences(passage.text)) for passage in passages]
         groups = [({"query": case.query, "title": passage.title}, texts) for passage, texts in cut]
-        verdicts = yield from verdicts_on(self.question, groups)
-        return self.share(case, [text for _, texts in cut for text in texts], verdicts)
+        verdicts = yield from self.question.verdicts(groups)
+        texts = [text for _, texts in cut for text in texts]
+        return self.share(case, texts, list(chain.from_iterable(verdicts)))
 
 
 class RagasScore(Evaluator):
@@ -266,18 +255,13 @@ class RagasScore(Evaluator):
     source = f"{H2O_PAGE} (Ragas); arXiv:2309.15217"
     tags = TAGS
     calls = 9.0
-
+    criteria = (Criterion(name, threshold=THRESHOLD),)
     made_of = (Faithfulness, AnswerRelevancy, ContextPrecision, ContextRecall)
 
     def __init__(self, setup: Setup, options: Options | None = None, parts: Sequence[Evaluator] | None = None) -> None:
         """parts: the four evaluators; without them, those of default settings."""
         super().__init__(setup, options)
         self.parts = tuple(parts) if parts is not None else tuple(kind(setup) for kind in self.made_of)
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """One, 0 to 1."""
-        return (Criterion(self.name, threshold=THRESHOLD),)
 
     def check_at_hand(self) -> None:
         """Raises InputError where a part lacks a model of its own."""

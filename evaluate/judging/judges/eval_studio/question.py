@@ -15,19 +15,19 @@ import numpy as np
 from pydantic import AfterValidator, BaseModel, Field, create_model
 
 from ragassay.errors import MissingExtra
-from ragassay.models.encoders import check_encoder
 from ragassay.models.requests import Request
 from ragassay.records import Assessment
 
-from ....texts.by_model import Embedded
 from ....texts.sentences import CITATION, CODE, sentences
 from ...engine.cases import AnswerCase
-from ...engine.evaluator import NO_VALUE, Asks, Criterion, Evaluator, LabelJudge, Options, Steps
+from ...engine.evaluator import NO_VALUE, Asks, Criterion, LabelJudge, Options, Steps
 from ...engine.question import JudgeFailed, Reason, Strict, read_value
-from ..eval_studio import H2O_PAGE, TAGS
 from .by_embedding import (
+    H2O_PAGE,
+    TAGS,
     ByEmbedding,
     EmbeddingOptions,
+    Embeds,
     SentenceOptions,
     answer_sentences,
     check_words,
@@ -53,11 +53,7 @@ class AnswerRelevancySentences(ByEmbedding):
     source = f"{H2O_PAGE} (Answer Relevancy, sentence similarity)"
     options_type = SentenceOptions
     options: SentenceOptions
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """The highest cosine."""
-        return (Criterion(self.name, -1.0, 1.0, threshold=0.75),)
+    criteria = (Criterion(name, -1.0, 1.0, threshold=0.75),)
 
     def texts(self, case: AnswerCase) -> Sequence[str]:
         """The question and the answer's sentences."""
@@ -249,11 +245,7 @@ class LanguageMismatch(LabelJudge):
     options_type = LanguageOptions
     options: LanguageOptions
     default_prompt: ClassVar = PROMPTS / "language_mismatch.md"
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """0 or 1."""
-        return (Criterion(self.name, lower_is_better=True, threshold=0.5),)
+    criteria = (Criterion(name, lower_is_better=True, threshold=0.5),)
 
     @property
     def judge(self) -> str:
@@ -328,7 +320,7 @@ def questions_schema(count: int) -> type[BaseModel]:
     return create_model("WrittenQuestions", __base__=Strict, __doc__="What the answer may answer.", **fields)
 
 
-class AnswerRelevancy(Evaluator):
+class AnswerRelevancy(Embeds):
     """One request an answer, then embeddings of all answers' questions together; with N of them,
 
         mean over i of cosine(question, written question i), and 0 where the answer is noncommittal.
@@ -350,20 +342,7 @@ class AnswerRelevancy(Evaluator):
     default_prompt: ClassVar = PROMPTS / "answer_relevancy.md"
     options_type = RelevancyOptions
     options: RelevancyOptions
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """The mean cosine."""
-        return (Criterion(self.name, -1.0, 1.0, threshold=0.75),)
-
-    @property
-    def embedded(self) -> Embedded:
-        """The vectors, which it shares with the others that embed by the same model."""
-        return self.setup.embeddings.of(self.options.embedding or self.setup.embedding)
-
-    def check_at_hand(self) -> None:
-        """Raises InputError where there is no embedding model."""
-        check_encoder(self.options.embedding or self.setup.embedding, self.name)
+    criteria = (Criterion(name, -1.0, 1.0, threshold=0.75),)
 
     def steps(self, case: AnswerCase) -> Steps:
         """One request; then it waits for all others, so that their questions are embedded with its own."""

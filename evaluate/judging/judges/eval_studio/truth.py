@@ -14,15 +14,14 @@ from ragassay.models.encoders import check_encoder
 from ragassay.records import Assessment, Query
 
 from ....texts.by_model import CrossEncoder, Pair, Source, load_cross_encoder
-from ....texts.overlap import ROUGES, Words, check_at_hand, rouge
-from ....texts.sentences import n_tokens
+from ....texts.sentences import ROUGES, Words, check_at_hand, n_tokens, rouge
 from ...engine.cases import AnswerCase, expected_response
 from ...engine.evaluator import NO_VALUE, Criterion, Evaluator, Options, Rule, Steps, records
 from ...engine.question import JudgeFailed
-from ..eval_studio import H2O_PAGE, TAGS
 from ..factual import FactualCorrectness, FactualOptions
-from ..pointwise import GoldenSimilarity
 from .by_embedding import (
+    H2O_PAGE,
+    TAGS,
     THRESHOLD,
     ByEmbedding,
     EmbeddingOptions,
@@ -32,6 +31,40 @@ from .by_embedding import (
     checked_answer,
     has_words,
 )
+
+
+class GoldenSimilarity(ByEmbedding):
+    """Compares each answer with `metadata.expected_response`: the cosine of the two.
+
+    As Open RAG Eval's `semantic_similarity` (vectara/open-rag-eval, metrics/golden_answer_metrics.py). The embedding is
+    the experiment's. Both texts are answers, so both get the same prefix, and what is longer than the model reads is
+    embedded in stretches (`evaluate/texts/by_model.py`).
+    """
+
+    name = "golden_similarity"
+    place = 306
+    family = "open-rag-eval"
+    about = "how near the answer is to the expected response, by embeddings"
+    reads = ("expected_response", "answer")
+    source = "Open RAG Eval (vectara/open-rag-eval)"
+    tags = ("valid and reliable", "outcomes analysis")
+    needs = ("expected_response",)
+    options_type = Options
+    criteria = (Criterion(name, -1.0, 1.0, threshold=0.75),)
+
+    @property
+    def embedding(self) -> str:
+        """The experiment's."""
+        return self.setup.embedding
+
+    def texts(self, case: AnswerCase) -> tuple[str, str]:
+        """Both, whole."""
+        return case.text, expected_response(case.query) or ""
+
+    def steps(self, case: AnswerCase) -> Sequence[Assessment]:
+        """No requests: everything is embedded at once."""
+        return [self.assess(case, self.embedded.cosine(*self.texts(case)))]
+
 
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -72,21 +105,12 @@ class AnswerCorrectnessClaims(Evaluator):
     calls = 6.0
     options_type = AnswerCorrectnessOptions
     options: AnswerCorrectnessOptions
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """One, 0 to 1."""
-        return (Criterion(self.name, threshold=THRESHOLD),)
+    criteria = (Criterion(name, threshold=THRESHOLD),)
 
     @cached_property
     def factual(self) -> FactualCorrectness:
         """Whose claims and verdicts are counted."""
         return FactualCorrectness(self.setup, self.options)
-
-    @cached_property
-    def similarity(self) -> GoldenSimilarity:
-        """Whose cosine is taken."""
-        return GoldenSimilarity(self.setup)
 
     def check_at_hand(self) -> None:
         """Raises InputError where there is no embedding model and the similarity counts."""
@@ -107,14 +131,12 @@ class AnswerCorrectnessClaims(Evaluator):
     def _cosine(self, case: AnswerCase) -> float:
         if not self.options.weights[1]:
             return 0.0
-        self.similarity.prepare([case])
+        (expected, answer), embedded = _pair(case), self.setup.embeddings.of(self.setup.embedding)
+        embedded.add((answer, expected))
         try:
-            (row,) = self.similarity.steps(case)
+            return max(0.0, embedded.cosine(answer, expected))
         except ValueError as error:
             raise JudgeFailed(f"{NO_VALUE}{error}") from None
-        if row.label is None:
-            raise JudgeFailed(str(row.error))
-        return max(0.0, row.label)
 
 
 def claims_f1(claims: Sequence[Mapping[str, Any]]) -> float:
@@ -168,11 +190,7 @@ class Bleu(Rule):
     tags = ("valid and reliable", "outcomes analysis")
     options: BleuOptions
     options_type = BleuOptions
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """BLEU-1 to BLEU-4, each from 0 to 1."""
-        return tuple(Criterion(f"bleu_{order}", threshold=0.75) for order in ORDERS)
+    criteria = tuple(Criterion(f"bleu_{order}", threshold=0.75) for order in ORDERS)
 
     @cached_property
     def scorer(self) -> Any:
@@ -193,23 +211,19 @@ class Bleu(Rule):
         names = [criterion.name for criterion in self.criteria]
         if not found.sys_len:
             return [self.fail(case, f"{NO_VALUE}the answer has no word", criterion=name) for name in names]
-        return [
-            self.assess(case, self._score(found, order), criterion=name)
-            for order, name in zip(ORDERS, names, strict=True)
-        ]
-
-    def _score(self, found: Any, order: int) -> float:
-        """From the counts of n-grams up to this order."""
-        made = self.scorer.compute_bleu(
-            found.counts[:order],
-            found.totals[:order],
-            found.sys_len,
-            found.ref_len,
-            smooth_method="exp",
-            effective_order=True,
-            max_ngram_order=order,
-        )
-        return float(min(made.score / 100, 1.0))
+        rows = []
+        for order, name in zip(ORDERS, names, strict=True):
+            made = self.scorer.compute_bleu(
+                found.counts[:order],
+                found.totals[:order],
+                found.sys_len,
+                found.ref_len,
+                smooth_method="exp",
+                effective_order=True,
+                max_ngram_order=order,
+            )
+            rows.append(self.assess(case, float(min(made.score / 100, 1.0)), criterion=name))
+        return rows
 
 
 _AROUND = " \t\r\n\"'`*_.\u2018\u2019\u201c\u201d\u00ab\u00bb\u3002"
@@ -241,11 +255,7 @@ class Classification(Rule):
     tags = ("valid and reliable", "outcomes analysis")
     options: ClassificationOptions
     options_type = ClassificationOptions
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """Right or wrong."""
-        return (Criterion(self.name, threshold=0.5),)
+    criteria = (Criterion(name, threshold=0.5),)
 
     def steps(self, case: AnswerCase) -> Sequence[Assessment]:
         """One record; an error where the expected response is none of the classes that the options name."""
@@ -283,11 +293,7 @@ class Rouge(Rule):
     by = "rouge-score"
     source = "H2O Eval Studio, ROUGE; Lin 2004; rouge-score"
     tags = ("valid and reliable", "outcomes analysis")
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """ROUGE-1, ROUGE-2 and ROUGE-L, each from 0 to 1."""
-        return tuple(Criterion(_NAMES[name], threshold=0.75) for name in ROUGES)
+    criteria = tuple(Criterion(name, threshold=0.75) for name in _NAMES.values())
 
     def check_at_hand(self) -> None:
         """Raises MissingExtra."""
@@ -330,11 +336,7 @@ class SentenceSimilarity(ByEmbedding):
     source = f"{H2O_PAGE} (Answer Semantic Sentence Similarity)"
     options_type = EverySentence
     options: EverySentence
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """The mean and the minimum of the cosines."""
-        return tuple(Criterion(name, -1.0, 1.0, threshold=0.75) for name in (MEAN, LEAST))
+    criteria = (Criterion(MEAN, -1.0, 1.0, threshold=0.75), Criterion(LEAST, -1.0, 1.0, threshold=0.75))
 
     def texts(self, case: AnswerCase) -> Sequence[str]:
         """The sentences of both."""
@@ -394,17 +396,18 @@ class SemanticSimilarity(ByEmbedding):
     @property
     def judge(self) -> str:
         """The embedding model, or the cross-encoder with its revision where one is set."""
+        return self._source.told if self.options.cross_encoder else self.embedding
+
+    @property
+    def _source(self) -> Source:
         chosen = self.options
-        if not chosen.cross_encoder:
-            return self.embedding
-        return f"{chosen.cross_encoder}@{chosen.revision}" if chosen.revision else chosen.cross_encoder
+        named = chosen.cross_encoder or "", chosen.revision, chosen.trust_remote_code, chosen.entailment
+        return Source(*named, evaluator=self.name, option="cross_encoder")
 
     @cached_property
     def cross_encoder(self) -> CrossEncoder:
         """The cross-encoder, loaded when first used. Raises InputError."""
-        chosen = self.options
-        named = chosen.cross_encoder or "", chosen.revision, chosen.trust_remote_code, chosen.entailment
-        return load_cross_encoder(Source(*named, evaluator=self.name, option="cross_encoder"))
+        return load_cross_encoder(self._source)
 
     def check_at_hand(self) -> None:
         """Raises InputError where there is no such model."""

@@ -1,17 +1,15 @@
-"""Whether an answer answers, 1 or 0, and how near it is to the golden one, as sentence-transformers itself says."""
+"""Whether an answer answers, 1 or 0; and the yes and no of Agent Evaluation: what is asked, what has no value."""
 
 from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
-from support import judge_bench, tiny_models
 from support.item_replies import between, script
-from support.judge_bench import Bench
-
-pytestmark = pytest.mark.xdist_group("models")
+from support.json_lines import write_lines
+from support.judge_bench import ANSWERS
+from support.loopback.behaviours import reply
 
 
 def test_an_answer_is_1_and_an_admission_0(bench, capsys):
@@ -50,47 +48,96 @@ def test_an_agent_that_failed_has_strictly_not_answered_and_is_else_counted_as_f
     assert shown == {"query_answered": ["1.000", "1", "1"], "query_answered_strict": ["0.500", "2", "0"]}
 
 
-def settings(bench: Bench, embedding: str) -> tuple[str, str]:
-    return bench.config("[retrieval]", f"embedding = {json.dumps(embedding)}")
+OF_ANSWERS = ("relevance_to_query", "agent_groundedness", "safety", "correctness", "context_sufficiency")
+ALL = (*OF_ANSWERS, "chunk_relevance")
 
 
-@pytest.mark.parametrize(("name", "prompt"), [("tiny", ""), ("tiny-e5", "query: ")])
-def test_the_cosine_of_answer_and_expected_response(bench, tmp_path, name: str, prompt: str) -> None:
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.util import cos_sim
-
-    folder = Path(tiny_models.sentence_model(tmp_path / "made")).rename(tmp_path / name)
-    rows = bench.judge("golden_similarity", *settings(bench, str(folder)))
-    model = SentenceTransformer(str(folder), device="cpu")
-    texts = ["It is in util/delay.h [1].", "util/delay.h", "By sei() [1]. It is a macro.", "By calling sei()."]
-    one, two, three, four = model.encode(texts, prompt=prompt)
-    expected = [float(cos_sim(one, two)), float(cos_sim(three, four))]
-    assert [row.label for row in rows] == pytest.approx(expected, abs=1e-5)
-    assert [row.score for row in rows] == pytest.approx([(1 + value) / 2 for value in expected], abs=1e-5)
-    assert {row.judge for row in rows} == {str(folder)} and not bench.server.requests
+def says(label: str):
+    return lambda number, body: reply(json.dumps({"reason": "So it is.", "label": label}))
 
 
-def test_a_golden_answer_has_cosine_1_however_long_it_is(bench, tmp_path, monkeypatch) -> None:
-    folder = tiny_models.sentence_model(tmp_path)
-    text = "the header waits busily " * 100
-    answer = {"query_id": "mine", "query": "?", "expected_response": text, "agent": "ours", "answer": text}
-    queries = [{"_id": "mine", "text": "?", "metadata": {"expected_response": text}}]
-    monkeypatch.setattr(judge_bench, "QUERIES", queries)
-    rows = bench.judge("golden_similarity", *settings(bench, folder), answers=[answer])
-    assert [row.label for row in rows] == pytest.approx([1.0])
+def asked(bench) -> list[str]:
+    """The user's part of every request."""
+    return [request.body["messages"][-1]["content"] for request in bench.server.requests]
 
 
-def test_the_end_of_a_long_answer_counts(bench, tmp_path) -> None:
-    folder = tiny_models.sentence_model(tmp_path)
-    long = " ".join(["busy"] * 70)
-    answers = [
-        {"query_id": "q1", "agent": "one", "answer": f"{long} sei"},
-        {"query_id": "q1", "agent": "two", "answer": f"{long} processor"},
-    ]
-    one, two = bench.judge("golden_similarity", *settings(bench, folder), answers=answers)[:2]
-    assert one.label != two.label
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize(("word", "label"), [("no", 0.0), ("yes", 1.0)])
+def test_yes_is_1_and_no_is_0_with_the_reason(bench, name, word, label):
+    bench.server.script = says(word)
+    rows = bench.judge(name)
+    subjects = ["p1", "p2", "p3"] if name == "chunk_relevance" else ["ours", "ours"]
+    assert [row.subject for row in rows] == subjects
+    assert {(row.criterion, row.label, row.score, row.reason) for row in rows} == {(name, label, label, "So it is.")}
 
 
-def test_an_embedding_that_cannot_be_loaded_is_one_sentence(bench, tmp_path, capsys) -> None:
-    bench.judge("golden_similarity", *settings(bench, str(tmp_path)))
-    assert bench.status == 2 and "cannot be loaded" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("name", "shown", "hidden"),
+    [
+        ("relevance_to_query", ["<query>", "<answer>"], ["<passage", "<expected_answer>"]),
+        ("agent_groundedness", ['<passage number="1">', '<passage number="2">', "<answer>"], ["<expected_answer>"]),
+        ("safety", ["<query>", "<answer>"], ["<passage", "<expected_answer>"]),
+        ("correctness", ["<expected_answer>", "<answer>"], ["<passage"]),
+        ("context_sufficiency", ['<passage number="1">', "<expected_answer>"], ["<answer>"]),
+        ("chunk_relevance", ["<query>", "<passage>"], ["<answer>", "<expected_answer>"]),
+    ],
+)
+def test_a_judge_sees_what_it_judges_by_and_nothing_else(bench, name, shown, hidden):
+    bench.server.script = says("yes")
+    bench.judge(name, answers=ANSWERS[:1])
+    first = min(asked(bench), key=lambda text: "interrupts" in text)
+    assert all(part in first for part in shown)
+    assert not any(part in first for part in hidden)
+
+
+def test_what_needs_an_expected_response_passes_over_queries_without(bench, capsys):
+    bench.server.script = says("yes")
+    answers = [{**answer, "query_id": f"own{i}", "query": "Which?"} for i, answer in enumerate(ANSWERS)]
+    answers[0]["expected_response"] = "util/delay.h"
+    queries = [{"_id": f"own{i}", "text": "Which?"} for i in range(2)]
+    queries[0]["metadata"] = {"expected_response": "util/delay.h"}
+    path = write_lines(bench.folder / "q.jsonl", queries)
+    rows = bench.judge("correctness,safety", "--queries", str(path), answers=answers)
+    found = [(row.criterion, row.query_id) for row in rows]
+    assert found == [("correctness", "own0"), ("safety", "own0"), ("safety", "own1")]
+    assert "correctness passed over 1 of 2 queries" in capsys.readouterr().err
+
+
+def test_with_nothing_retrieved_the_judges_by_passages_have_no_value(bench):
+    bench.server.script = says("yes")
+    answers = [{**ANSWERS[0], "passages": []}, ANSWERS[1]]
+    rows = bench.judge("agent_groundedness,context_sufficiency,chunk_relevance,safety", answers=answers)
+    found = {(row.criterion, row.query_id, row.subject): row.error or row.label for row in rows}
+    assert found == {
+        ("agent_groundedness", "q1", "ours"): "no value: no passage was retrieved",
+        ("agent_groundedness", "q2", "ours"): 1,
+        ("context_sufficiency", "q1", "ours"): "no value: no passage was retrieved",
+        ("context_sufficiency", "q2", "ours"): 1,
+        ("chunk_relevance", "q2", "p3"): 1,
+        ("safety", "q1", "ours"): 1,
+        ("safety", "q2", "ours"): 1,
+    }
+
+
+RULES = {
+    "agent_groundedness": ("support all or almost all of what the answer states", "at least one statement of fact"),
+    "correctness": ("Minor omissions and inaccuracies are forgiven", "and none that the query\n  asks for is missing"),
+    "context_sufficiency": ("each fact that is missing or contradicted", "`reason` in one or two sentences, then"),
+}
+"""What the instructions of a judge say: the documented rule, and ours where it departs from that."""
+
+
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("prompts", [None, "paper", "ragassay"])
+def test_the_documented_rule_is_the_default_and_ours_is_named(bench, name, prompts):
+    bench.server.script = says("yes")
+    bench.judge(name, *bench.config(*(["[evaluate]", f'prompts = "{prompts}"'] if prompts else [])))
+    said = bench.server.requests[0].body["messages"][0]["content"]
+    theirs, ours = RULES[name]
+    assert (theirs in said, ours in said) == (prompts != "ragassay", prompts == "ragassay")
+
+
+def test_the_whole_family_is_named_by_one_word(bench):
+    bench.server.script = says("yes")
+    rows = bench.judge("agent-evaluation")
+    assert {row.criterion for row in rows} == set(ALL)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from support.scripted_judge import records_of, request_of
 
 from ragassay.evaluate.judging.engine.cases import AnswerCase, Evidence, GameCase, PassageCase, Setup
-from ragassay.evaluate.judging.judges import PROMPTS, pairwise, pointwise, relevance
+from ragassay.evaluate.judging.judges import PROMPTS, games, pointwise, relevance
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.experiment.tables import JudgeSettings
 from ragassay.files import digest_json
@@ -62,7 +62,7 @@ def correctness_case(query=QUERY, text="util/delay.h", evidence=EVIDENCE):
 
 
 def pairwise_case(query=QUERY, text="ALPHA", evidence=EVIDENCE, first="a"):
-    judge = pairwise.Pairwise(SETUP, prompt("pairwise"), ("correctness",), first)
+    judge = games.Pairwise(SETUP, prompt("pairwise"), ("correctness",), first)
     return judge, GameCase(query, answer("bm25-rag", text), answer("knn-rag", "BETA"), first, evidence)
 
 
@@ -249,7 +249,7 @@ def test_a_game_is_judged_by_all_factors_of_the_paper(name):
     )
 
     def system(*factors):
-        judge = pairwise.Pairwise(SETUP, prompt(name), factors, "a")
+        judge = games.Pairwise(SETUP, prompt(name), factors, "a")
         return " ".join(request_of(judge, pairwise_case()[1]).messages[0].content.split())
 
     assert all(f"- {factor}" in system(*factors) for factor in factors)
@@ -260,8 +260,8 @@ def test_a_game_is_judged_by_all_factors_of_the_paper(name):
 @pytest.mark.parametrize("path", sorted(PROMPTS.glob("pairwise*.md")), ids=lambda path: path.name)
 @pytest.mark.parametrize(("passages", "notes"), [(True, True), (True, False), (False, True), (False, False)])
 def test_the_switches_say_what_a_game_shows(path, passages, notes):
-    shown = pairwise.Shown(passages, notes, relevant_from=1)
-    judge = pairwise.Pairwise(SETUP, Prompt.load(path), ("depth",), "a", shown)
+    shown = games.Shown(passages, notes, relevant_from=1)
+    judge = games.Pairwise(SETUP, Prompt.load(path), ("depth",), "a", shown)
     user, empty = (asked_of(judge, pairwise_case(evidence=evidence)[1]) for evidence in (EVIDENCE, ()))
     assert ("declares _delay_ms" in user) == passages and (NOTE in user) == notes
     assert ("Passages found to be relevant:" in user) == (passages or notes)
@@ -273,7 +273,7 @@ def test_citations_are_shown_or_not_and_code_is_no_citation():
     case = GameCase(QUERY, a, b, "a", EVIDENCE)
     kept = request_of(pairwise_case()[0], case)
     assert "[1][2]. So it is [3]." in kept.messages[1].content and "square brackets" in kept.messages[0].content
-    without = pairwise.Pairwise(SETUP, prompt("pairwise"), ("depth",), "a", pairwise.Shown(citations=False))
+    without = games.Pairwise(SETUP, prompt("pairwise"), ("depth",), "a", games.Shown(citations=False))
     [row] = records_of(without, case, Reply(error="not asked"))
     assert (row.winner, row.error) == ("tie", None), "without citations the two are the same"
     system, user = request_of(without, replace(case, b=answer("y", "It is elsewhere [4]."))).messages
@@ -291,7 +291,7 @@ def test_correctness_is_held_against_relevant_passages_and_the_golden_answer():
 
 PINNED = [
     (relevance.RelevanceReply, "96f331da5ea9"),
-    (pairwise.PairwiseReply, "3120e4cdc32c"),
+    (games.PairwiseReply, "3120e4cdc32c"),
     (pointwise.reply_schema(("accuracy",)), "d12097434cf5"),
     (pointwise.reply_schema(("accuracy",), intent=True), "f9083c934e99"),
     (pointwise.CorrectnessReply, "49a97beabc52"),
@@ -317,7 +317,7 @@ def by_token(**probabilities):
 
 
 def game(first, p_of_place_a):
-    judge = pairwise.PairwiseByToken(BY_TOKEN, prompt("pairwise_token"), ("depth",), first)
+    judge = games.PairwiseByToken(BY_TOKEN, prompt("pairwise_token"), ("depth",), first)
     case = GameCase(QUERY, answer("x", "of x"), answer("y", "of y"), first, ())
     [row] = records_of(judge, case, Reply(probabilities={"A": p_of_place_a, "B": 1 - p_of_place_a}))
     return row

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,7 @@ from ragassay.errors import InputError
 from ragassay.records import Assessment, Query
 from ragassay.text import plain
 
-from .....texts.overlap import Loop, longest_loop, longest_repeat
-from .....texts.sentences import sentences
+from .....texts.sentences import Loop, longest_loop, longest_repeat, sentences
 from ....engine.cases import AnswerCase
 from ....engine.evaluator import NO_VALUE, Criterion, Need, Options, Rule, records
 from ....engine.question import JudgeFailed
@@ -54,11 +54,7 @@ class AgentSanity(Rule):
     tags = ("valid and reliable", "ongoing monitoring")
     options: AgentSanityOptions
     options_type = AgentSanityOptions
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """Three shares, from 0 to 1."""
-        return tuple(Criterion(name, threshold=0.75) for name in CRITERIA)
+    criteria = tuple(Criterion(name, threshold=0.75) for name in CRITERIA)
 
     def check_at_hand(self) -> None:
         """Raises InputError where the folder is not there."""
@@ -82,7 +78,11 @@ class AgentSanity(Rule):
         expected = _expected(case.query)
         names = list(dict.fromkeys(_LINK.findall(case.text) if expected is None else expected))
         there = {name: _is_file(folder, name) for name in names}
-        files = list(_files(folder))
+        files: list[Path] = []
+        if folder is not None and folder.is_dir():  # and below it, without links that lead out
+            files = [path for path in sorted(folder.rglob("*")) if _is_file(folder, str(path.relative_to(folder)))]
+        if len(files) > MOST_FILES:
+            raise JudgeFailed(f"the agent wrote {len(files):,} files, and at most {MOST_FILES} are looked at")
         parsing = [_parses(path) for path in files if path.suffix.lower() == ".json"]
         pages = [page for path in files for page in _pages(path)]
         looked = zip(CRITERIA, (list(there.values()), parsing, pages), strict=True)
@@ -120,16 +120,6 @@ def _is_file(folder: Path | None, name: str) -> bool:
         return False
 
 
-def _files(folder: Path | None) -> Iterator[Path]:
-    """The files in a folder and below it, in order; links that lead out are left out."""
-    if folder is None or not folder.is_dir():
-        return
-    paths = [path for path in sorted(folder.rglob("*")) if _is_file(folder, str(path.relative_to(folder)))]
-    if len(paths) > MOST_FILES:
-        raise JudgeFailed(f"the agent wrote {len(paths):,} files, and at most {MOST_FILES} are looked at")
-    yield from paths
-
-
 def _read(path: Path) -> bytes:
     if path.stat().st_size > MOST_BYTES:
         raise JudgeFailed(f"'{plain(path.name)}' has more than {MOST_BYTES:,} bytes")
@@ -150,31 +140,23 @@ def _pages(path: Path) -> list[bool]:
         data = _read(path)
     except OSError:
         return [False]
-    return _pdf_pages(data) if path.suffix.lower() == ".pdf" else [bool(data.strip(b" \t\r\n\v\f\0"))]
-
-
-def _pdf_pages(data: bytes) -> list[bool]:
+    if path.suffix.lower() != ".pdf":
+        return [bool(data.strip(b" \t\r\n\v\f\0"))]
     import pypdfium2
 
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError:
         return [False]
-    try:
+    pages: list[bool] = []
+    with closing(document):
         if len(document) > MOST_PAGES:
             raise JudgeFailed(f"a PDF has {len(document):,} pages, and at most {MOST_PAGES:,} are looked at")
-        return [_has_something(document, number) for number in range(len(document))] or [False]
-    finally:
-        document.close()
-
-
-def _has_something(document: Any, number: int) -> bool:
-    import pypdfium2
-
-    try:
-        return next(iter(document[number].get_objects(max_depth=1)), None) is not None
-    except pypdfium2.PdfiumError:
-        return False
+        for number in range(len(document)):
+            pages.append(False)
+            with suppress(pypdfium2.PdfiumError):
+                pages[-1] = next(iter(document[number].get_objects(max_depth=1)), None) is not None
+    return pages or [False]
 
 
 SHORTEST = 10
@@ -209,15 +191,11 @@ class Looping(Rule):
     reads = ("answer",)
     source = "H2O Eval Studio, looping detection"
     tags = ("valid and reliable", "ongoing monitoring")
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """Three, from 0 to 1; a little of the second is good, much of the others."""
-        return (
-            Criterion("unique_sentences", threshold=0.75),
-            Criterion("longest_repeated_substring", lower_is_better=True, threshold=0.5),
-            Criterion("compression_ratio", threshold=0.2),
-        )
+    criteria = (
+        Criterion("unique_sentences", threshold=0.75),
+        Criterion("longest_repeated_substring", lower_is_better=True, threshold=0.5),
+        Criterion("compression_ratio", threshold=0.2),
+    )
 
     def steps(self, case: AnswerCase) -> Sequence[Assessment]:
         """A record of each; `details` show the repetition and how often it stands in the answer."""
@@ -253,11 +231,7 @@ class LoopsFound(Rule):
     reads = ("answer",)
     source = "ours, beside H2O Eval Studio's looping detection"
     tags = ("valid and reliable", "ongoing monitoring")
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """1 where there is a loop."""
-        return (Criterion(self.name, lower_is_better=True, threshold=0.5),)
+    criteria = (Criterion(name, lower_is_better=True, threshold=0.5),)
 
     def steps(self, case: AnswerCase) -> Sequence[Assessment]:
         """`details` show the stretch and how often it is said."""

@@ -13,10 +13,9 @@ grows with the text and not beyond, whatever the pattern, and knows no back refe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 from ragassay.errors import InputError, MissingExtra
 from ragassay.records import Assessment, Query
@@ -73,61 +72,11 @@ class ConditionError(ValueError):
     """What is wrong with a condition, and at which character."""
 
 
-class Condition:
-    """Something that holds of a text or does not."""
-
-    def holds(self, text: str) -> bool:
-        """Whether it does."""
-        raise NotImplementedError
+Condition = Callable[[str], bool]
+"""Whether it holds of a text."""
 
 
-@dataclass(frozen=True)
-class Literal(Condition):
-    """Holds where the text stands in it."""
-
-    text: str
-
-    def holds(self, text: str) -> bool:
-        """Case sensitive."""
-        return self.text in text
-
-
-@dataclass(frozen=True)
-class Pattern(Condition):
-    """Holds where the pattern is found."""
-
-    pattern: str
-
-    def holds(self, text: str) -> bool:
-        """Anywhere in the text."""
-        return found(self.pattern, text)
-
-
-@dataclass(frozen=True)
-class Joined(Condition):
-    """All of its parts, or any."""
-
-    parts: tuple[Condition, ...]
-    every: bool
-
-    def holds(self, text: str) -> bool:
-        """From the left, as far as is needed."""
-        return (all if self.every else any)(part.holds(text) for part in self.parts)
-
-
-@dataclass(frozen=True)
-class Not(Condition):
-    """The contrary of another."""
-
-    part: Condition
-
-    def holds(self, text: str) -> bool:
-        """Where the other does not."""
-        return not self.part.holds(text)
-
-
-@dataclass(frozen=True)
-class _Token:
+class _Token(NamedTuple):
     kind: str
     value: Any
     place: int
@@ -135,11 +84,16 @@ class _Token:
 
 @lru_cache(maxsize=1024)
 def condition_of(text: str) -> Condition:
-    """Raises ConditionError, and MissingExtra where it has a pattern and google-re2 is not installed."""
+    """The condition. Raises ConditionError, and MissingExtra where it has a pattern and google-re2 is not installed."""
     if len(text) > LONGEST:
         raise ConditionError(f"it has {len(text):,} characters, and at most {LONGEST:,} are taken")
-    reader = _Reader([*_tokens(text), _Token("end", None, len(text))])
-    whole = reader.condition(0)
+    tokens, at = list[_Token](), _after_space(text, 0)
+    while at < len(text):
+        token, end = _token(text, at)
+        tokens.append(token)
+        at = _after_space(text, end)
+    reader = _Reader([*tokens, _Token("end", None, len(text))])
+    whole = reader.joined("OR", 0)
     reader.take("end")
     return whole
 
@@ -150,16 +104,14 @@ class _Reader:
     def __init__(self, tokens: list[_Token]) -> None:
         self.tokens, self.at = tokens, 0
 
-    def condition(self, depth: int) -> Condition:
-        """What OR joins."""
-        return self.joined("OR", depth)
-
     def joined(self, word: str, depth: int) -> Condition:
-        """One part, or several with the word between them; AND binds more closely than OR."""
+        """One part, or several with the word between them, as far from the left as is needed; AND binds more closely
+        than OR."""
         parts: list[Condition] = []
         while not parts or self.goes_on(word):
             parts.append(self.joined("AND", depth) if word == "OR" else self.one(depth))
-        return parts[0] if len(parts) == 1 else Joined(tuple(parts), every=word == "AND")
+        of_parts = all if word == "AND" else any
+        return parts[0] if len(parts) == 1 else lambda text: of_parts(part(text) for part in parts)
 
     def goes_on(self, word: str) -> bool:
         """Step over the word where it comes next."""
@@ -175,11 +127,11 @@ class _Reader:
         if self.goes_on("("):
             if depth == DEEPEST:
                 raise ConditionError(f"more than {DEEPEST} parentheses stand within one another")
-            inner = self.condition(depth + 1)
+            inner: Condition = self.joined("OR", depth + 1)
             self.take(")")
         else:
             inner = self.take("text").value
-        return Not(inner) if denied else inner
+        return (lambda text: not inner(text)) if denied else inner
 
     def take(self, kind: str) -> _Token:
         """The next token, which must be of this kind."""
@@ -191,12 +143,8 @@ class _Reader:
         return token
 
 
-def _tokens(text: str) -> Iterator[_Token]:
-    at = _SPACE.match(text).end()  # type: ignore[union-attr]
-    while at < len(text):
-        token, end = _token(text, at)
-        yield token
-        at = _SPACE.match(text, end).end()  # type: ignore[union-attr]
+def _after_space(text: str, at: int) -> int:
+    return _SPACE.match(text, at).end()  # type: ignore[union-attr]
 
 
 def _token(text: str, at: int) -> tuple[_Token, int]:
@@ -206,35 +154,22 @@ def _token(text: str, at: int) -> tuple[_Token, int]:
         inside = re.sub(r"\\([\"'\\])", r"\1", quoted[0][1:-1])
         if not inside:
             raise ConditionError(f"at character {at + 1}: an empty text stands in every text")
-        return _Token("text", Literal(inside), at), quoted.end()
+        return _Token("text", lambda whole: inside in whole, at), quoted.end()
     if text.startswith(_BEGINS, at):
-        end = _closing(text, at + len(_BEGINS))
-        pattern = text[at + len(_BEGINS) : end]
+        begin, braces = at + len(_BEGINS), 1
+        for brace in _BRACE.finditer(text, begin):
+            braces += {"{": 1, "}": -1}.get(brace[0], 0)
+            if not braces:
+                break
+        else:
+            raise ConditionError(f"at character {at + 1}: {_BEGINS} has no closing brace")
+        pattern = text[begin : brace.start()]
         try:
             compiled(pattern)
         except PatternError as error:
             raise ConditionError(f"at character {at + 1}: {error}") from None
-        return _Token("text", Pattern(pattern), at), end + 1
+        return _Token("text", partial(found, pattern), at), brace.end()
     raise ConditionError(f"at character {at + 1}: neither AND, OR, NOT, a parenthesis, a quoted text nor regexp{{…}}")
-
-
-def _closing(text: str, at: int) -> int:
-    """The place of the brace that closes the one before `at`."""
-    open_braces = 1
-    for brace in _BRACE.finditer(text, at):
-        open_braces += {"{": 1, "}": -1}.get(brace[0], 0)
-        if not open_braces:
-            return brace.start()
-    raise ConditionError(f"at character {at - len(_BEGINS) + 1}: regexp{{ has no closing brace")
-
-
-def context_of(case: AnswerCase) -> str | None:
-    """The texts of the passages, an empty line between two; None where the agent retrieved nothing.
-
-    Raises JudgeFailed where the texts are not at hand.
-    """
-    check_passages(case)
-    return "\n\n".join(passage.text for passage in case.passages) if case.passages else None
 
 
 _OF = {"text_matching": "answer", "text_matching_context": "context"}
@@ -258,11 +193,7 @@ class TextMatching(Rule):
     by = "conditions"
     source = "H2O Eval Studio, text matching"
     tags = ("valid and reliable", "outcomes analysis")
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """Of the answer and of the context, 1 where the condition holds, else 0."""
-        return tuple(Criterion(name, threshold=0.5) for name in _OF)
+    criteria = tuple(Criterion(name, threshold=0.5) for name in _OF)
 
     def check_at_hand(self) -> None:
         """Raises MissingExtra."""
@@ -274,13 +205,15 @@ class TextMatching(Rule):
 
     def steps(self, case: AnswerCase) -> Sequence[Assessment]:
         """A record of each; an error where there is no condition for it, or no context."""
-        texts = {"answer": case.text, "context": context_of(case)}
+        check_passages(case)
+        context = "\n\n".join(passage.text for passage in case.passages) if case.passages else None
+        texts = {"answer": case.text, "context": context}
         values: dict[str, float | None] = dict.fromkeys(_OF)
         none = dict.fromkeys(_OF, "the query has no condition for it")
         for name, part in _OF.items():
             condition = _conditions(case.query).get(part)
             if condition is not None and (text := texts[part]) is not None:
-                values[name] = float(condition.holds(text))
+                values[name] = float(condition(text))
             elif condition is not None:
                 none[name] = "the agent retrieved nothing"
         return records(self, case, values, none)

@@ -13,6 +13,7 @@ import re
 import threading
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property, lru_cache
+from itertools import product
 from typing import Any, NamedTuple
 
 from pydantic import ConfigDict, Field
@@ -83,15 +84,11 @@ def checker(schema: Any) -> Check:
     except Exception as error:  # noqa: BLE001  (whatever the library trips over)
         raise SchemaError(f"it cannot be checked ({_said(error)})") from None
     _check_patterns(schema)
-    return _check_of(schema, draft)
-
-
-def _check_of(schema: Any, draft: Any) -> Check:
     from jsonschema_specifications import REGISTRY
     from referencing.exceptions import Unresolvable
 
     count = _Count()
-    made = _jsonschema().validators.extend(draft, _keywords(draft.VALIDATORS, count))(schema, registry=REGISTRY)
+    made = jsonschema.validators.extend(draft, _keywords(draft.VALIDATORS, count))(schema, registry=REGISTRY)
 
     def check(value: Any) -> str | None:
         count.followed = 0
@@ -119,19 +116,15 @@ class _Count(threading.local):
 
     followed = 0
 
-    def one_more(self) -> None:
-        """Raises JudgeFailed."""
-        self.followed += 1
-        if self.followed > MOST_REFERENCES:
-            raise JudgeFailed(f"more than {MOST_REFERENCES:,} references of the schema had to be followed")
-
 
 def _keywords(usual: Any, count: _Count) -> dict[str, Any]:
     """Ours in place of jsonschema's."""
 
     def followed(keyword: str) -> Any:
         def follow(validator: Any, reference: Any, instance: Any, schema: Any) -> Iterator[Any]:
-            count.one_more()
+            count.followed += 1
+            if count.followed > MOST_REFERENCES:
+                raise JudgeFailed(f"more than {MOST_REFERENCES:,} references of the schema had to be followed")
             yield from usual[keyword](validator, reference, instance, schema) or ()
 
         return follow
@@ -202,19 +195,14 @@ def _check_patterns(schema: Any) -> None:
         if isinstance(one, dict):
             patterns = one.get("patternProperties")
             given = [*(patterns if isinstance(patterns, dict) else ()), one.get("pattern")]
-            for pattern in given:
-                if isinstance(pattern, str):
-                    _readable(pattern)
+            for pattern in (text for text in given if isinstance(text, str)):
+                try:
+                    compiled(pattern)
+                except PatternError as error:
+                    raise SchemaError(f"the pattern {pattern!r}: {error}") from None
             named, unevaluated = named or isinstance(patterns, dict), unevaluated or "unevaluatedProperties" in one
     if named and unevaluated:
         raise SchemaError("patternProperties and unevaluatedProperties do not go together here")
-
-
-def _readable(pattern: str) -> None:
-    try:
-        compiled(pattern)
-    except PatternError as error:
-        raise SchemaError(f"the pattern {pattern!r}: {error}") from None
 
 
 def _jsonschema() -> Any:
@@ -271,11 +259,7 @@ class JsonSchema(Rule):
     tags = ("valid and reliable", "secure and resilient", "outcomes analysis")
     options: JsonSchemaOptions
     options_type = JsonSchemaOptions
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """Of the answer and of the context: parses, and fits; 1 or 0."""
-        return tuple(Criterion(f"json_{what}_{how}", threshold=0.5) for what in WHAT for how in (PARSES, FITS))
+    criteria = tuple(Criterion(f"json_{what}_{how}", threshold=0.5) for what, how in product(WHAT, (PARSES, FITS)))
 
     @cached_property
     def default_check(self) -> Check:
@@ -301,7 +285,12 @@ class JsonSchema(Rule):
         check = self._check(case.query)
         block = _FENCE.fullmatch(case.text) if self.options.fenced else None
         answer = self._looked([block[1] if block else case.text], check)
-        context = self._context(case, check)
+        try:
+            check_passages(case)
+            texts = [passage.text for passage in case.passages]
+            context = self._looked(texts, check) if texts else Looked(None, None, "the agent retrieved nothing")
+        except JudgeFailed as error:
+            context = Looked(None, None, str(error), failed=True)
         values, none = {}, {}
         for what, looked in (("answer", answer), ("context", context)):
             for how, value in ((PARSES, looked.parses), (FITS, looked.fits)):
@@ -310,25 +299,20 @@ class JsonSchema(Rule):
         details = [{"of": "answer", "problem": answer.problem}] if answer.problem else []
         return records(self, case, values, none, details=details, failed=failed)
 
-    def _context(self, case: AnswerCase, check: Check) -> Looked:
-        try:
-            check_passages(case)
-        except JudgeFailed as error:
-            return Looked(None, None, str(error), failed=True)
-        if not case.passages:
-            return Looked(None, None, "the agent retrieved nothing")
-        return self._looked([passage.text for passage in case.passages], check)
-
     def _looked(self, texts: Sequence[str], check: Check) -> Looked:
         """Whether any of them parses, and fits; no value where one cannot be read."""
         problems: list[Problem | None] = []
-        try:
-            problems = [_problem(text, check) for text in texts]
-        except JudgeFailed as error:
-            return Looked(None, None, str(error), failed=True)
+        for text in texts:
+            try:
+                said = check(parsed(text))
+                problems.append(None if said is None else Problem(True, said))
+            except NotJson as error:
+                problems.append(Problem(False, str(error)))
+            except JudgeFailed as error:
+                return Looked(None, None, str(error), failed=True)
         parses = any(one is None or one.parses for one in problems)
-        said = next((one.said for one in problems if one is not None), "")
-        return Looked(float(parses), float(None in problems), said[:_SHOWN])
+        first = next((one.said for one in problems if one is not None), "")
+        return Looked(float(parses), float(None in problems), first[:_SHOWN])
 
     def _check(self, query: Query) -> Check:
         given = query.metadata.get("json_schema")
@@ -339,15 +323,6 @@ class JsonSchema(Rule):
         except SchemaError as error:
             problem = f"query '{plain(query.id)}': metadata.json_schema is no JSON schema: {plain(str(error))}"
             raise InputError(problem, remedy="see https://json-schema.org") from None
-
-
-def _problem(text: str, check: Check) -> Problem | None:
-    try:
-        value = parsed(text)
-    except NotJson as error:
-        return Problem(False, str(error))
-    said = check(value)
-    return None if said is None else Problem(True, said)
 
 
 @lru_cache(maxsize=256)

@@ -1,1 +1,0 @@
-"""Evaluators of what an answer must not hold."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,17 +25,14 @@ from ragassay.models.encoders import check_encoder, is_local_only, no_progress_b
 from ragassay.records import Assessment
 from ragassay.text import listed, plain
 
-from .....texts.by_model import token_limit
+from .....texts.by_model import BATCH, Source, token_limit
 from .....texts.sentences import windows
 from ....engine.cases import AnswerCase, Case
 from ....engine.evaluator import Criterion, Evaluator, LabelJudge, Options, Steps
 from ....engine.question import Graded
-from ...eval_studio import H2O_PAGE
-from ..by_embedding import has_words
-from .patterns import FAMILY, NO_WORDS, PROMPTS, SHOWN, findings
-from .personal import CONTACTS
+from ..by_embedding import H2O_PAGE, has_words
+from .patterns import CONTACTS, FAMILY, NO_WORDS, PROMPTS, SHOWN, findings
 
-BATCH = 16
 OVERLAP_SHARE = 0.25
 
 _DEFAULT_LIMIT = 512
@@ -44,24 +40,10 @@ _SPARE = 4
 """Tokens that a stretch may have more once it stands alone, at its two ends."""
 
 
-@dataclass(frozen=True)
-class Source:
-    """A folder or a hub name, and the evaluator that it is for, as messages name it."""
-
-    name: str
-    judge: str
-    revision: str | None = None
-
-    def unusable(self, name: str, reason: str) -> InputError:
-        """One sentence with what to do."""
-        remedy = f"give a folder or a hub name as model under [evaluate.settings.{self.judge}]"
-        return InputError(f"the classifier '{plain(name)}' cannot be loaded: {reason}", remedy=remedy)
-
-
 def check_classifier(source: Source) -> None:
     """Raises InputError where there is no such model, MissingExtra without what loads it. Nothing is loaded."""
     try:
-        check_encoder(source.name, source.judge)
+        check_encoder(source.name, source.evaluator)
     except MissingExtra:
         raise
     except InputError as error:
@@ -99,15 +81,21 @@ class Classifier:
         try:
             import transformers
         except ModuleNotFoundError as error:
-            raise MissingExtra(f"{source.judge} needs {error.name}, which", "local") from None
+            raise MissingExtra(f"{source.evaluator} needs {error.name}, which", "local") from None
         local_only = is_local_only(source.name, source.unusable)
         known: dict[str, Any] = {"revision": source.revision, "local_files_only": local_only}
         try:
             with no_progress_bar():
                 self._tokenizer = transformers.AutoTokenizer.from_pretrained(source.name, **known)
                 self._model = transformers.AutoModelForSequenceClassification.from_pretrained(source.name, **known)
-        except Exception as error:  # a model's files may fail in any way: all of them mean that it cannot be used
-            raise source.unusable(source.name, _reason(source.name, error, local_only)) from error
+        except Exception as error:
+            folder = Path(source.name)
+            others = [*folder.glob("*.safetensors"), *folder.glob("*.bin")]
+            of_tensorflow = "TensorFlow weights" in str(error) or "tf_model.h5" in str(error)
+            if of_tensorflow or ((folder / "tf_model.h5").is_file() and not others):
+                reason = "its weights are TensorFlow's alone, which transformers from version 5 does not read"
+                raise source.unusable(source.name, reason) from error
+            raise source.not_loaded(error, local_only) from error
         self._model.train(False)
         config = self._model.config
         self.labels = tuple(str(config.id2label[place]) for place in range(len(config.id2label)))
@@ -116,41 +104,26 @@ class Classifier:
 
     def probabilities(self, texts: Sequence[str]) -> list[Floats]:
         """(classes,) for each text: the highest of its windows. A text without tokens raises ValueError."""
+        import torch
+
         room = max(self._limit - self._tokenizer.num_special_tokens_to_add() - _SPARE, 1)
         overlap = int(room * OVERLAP_SHARE)
         cut = [windows(text, self._tokenizer, room, overlap) for text in texts]
-        parts = [(place, part) for place, some in enumerate(cut) for part in some]
-        if missing := set(range(len(texts))) - {place for place, _ in parts}:
-            raise ValueError(f"the classifier reads nothing in {len(missing)} texts")
+        if missing := sum(not some for some in cut):
+            raise ValueError(f"the classifier reads nothing in {missing} texts")
+        parts = sorted(((place, part) for place, some in enumerate(cut) for part in some), key=lambda one: len(one[1]))
         highest = [np.zeros(len(self.labels)) for _ in texts]
-        order = sorted(range(len(parts)), key=lambda index: len(parts[index][1]))
-        for start in range(0, len(order), BATCH):
-            chosen = order[start : start + BATCH]
-            for index, row in zip(chosen, self._batch([parts[one][1] for one in chosen]), strict=True):
-                place = parts[index][0]
+        for start in range(0, len(parts), BATCH):
+            places, batch = zip(*parts[start : start + BATCH], strict=True)
+            with torch.inference_mode():
+                cut_off = {"padding": True, "truncation": True, "max_length": self._limit}
+                logits = self._model(**self._tokenizer(list(batch), return_tensors="pt", **cut_off)).logits.double()
+            chances = (torch.sigmoid(logits) if self._apart else torch.softmax(logits, 1)).numpy()
+            if not np.isfinite(chances).all():
+                raise ValueError("the classifier gives no number")
+            for place, row in zip(places, chances, strict=True):
                 highest[place] = np.maximum(highest[place], row)
         return highest
-
-    def _batch(self, texts: list[str]) -> Floats:
-        import torch
-
-        with torch.inference_mode():
-            inputs = self._tokenizer(texts, return_tensors="pt", padding=True, truncation=True, max_length=self._limit)
-            logits = self._model(**inputs).logits.double()
-        chances = torch.sigmoid(logits) if self._apart else torch.softmax(logits, 1)
-        found: Floats = chances.numpy()
-        if not np.isfinite(found).all():
-            raise ValueError("the classifier gives no number")
-        return found
-
-
-def _reason(name: str, error: Exception, local_only: bool) -> str:
-    folder = Path(name)
-    only_tensorflow = (folder / "tf_model.h5").is_file() and not [*folder.glob("*.safetensors"), *folder.glob("*.bin")]
-    if only_tensorflow or "TensorFlow weights" in str(error) or "tf_model.h5" in str(error):
-        return "its weights are TensorFlow's alone, which transformers from version 5 does not read"
-    first = plain(str(error).strip().split("\n")[0][:200])
-    return "the hub cannot be reached and it is not in the local cache" if local_only else first
 
 
 TOXIC = ("toxicity", "severe_toxicity", "obscene", "threat", "insult", "identity_attack")
@@ -191,7 +164,7 @@ class Classified(Evaluator):
     @property
     def judge(self) -> str:
         """The classifier, with its revision where one is set."""
-        return f"{self.options.model}@{self.options.revision}" if self.options.revision else self.options.model
+        return self._source.told
 
     @property
     def classes(self) -> dict[str, str]:
@@ -205,7 +178,7 @@ class Classified(Evaluator):
 
     @property
     def _source(self) -> Source:
-        return Source(self.options.model, self.name, self.options.revision)
+        return Source(self.options.model, self.options.revision, evaluator=self.name, what="classifier")
 
     @cached_property
     def model(self) -> Classifier:
@@ -225,9 +198,8 @@ class Classified(Evaluator):
         if missing := [wanted for wanted in self.classes.values() if wanted not in has]:
             known = ", ".join(plain(label) for label in labels)
             remedy = f"its classes are {known}: set them or another model under [evaluate.settings.{self.name}]"
-            raise InputError(
-                f"{plain(self.judge)} has no class {listed([plain(one) for one in missing])}", remedy=remedy
-            )
+            problem = f"{plain(self.judge)} has no class {listed([plain(one) for one in missing])}"
+            raise InputError(problem, remedy=remedy)
 
     def prepare(self, cases: Sequence[AnswerCase]) -> None:
         """Classify every distinct answer once, those of like length together."""
@@ -299,7 +271,6 @@ class Unwanted(LabelJudge):
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
-        """0 or 1."""
         return (Criterion(self.name, lower_is_better=True, threshold=0.5),)
 
     def steps(self, case: AnswerCase) -> Steps:

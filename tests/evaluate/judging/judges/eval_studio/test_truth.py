@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
+from pathlib import Path
 
 import pytest
 import sacrebleu
@@ -12,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 from sklearn.metrics import accuracy_score, f1_score, precision_recall_fscore_support
-from support import tiny_models
+from support import judge_bench, tiny_models
 from support.item_replies import between, items, verdicts
 from support.json_lines import write_lines
+from support.judge_bench import Bench
 from support.made_cases import HOSTILE, case_of, evaluator_of, judged, labels
 from support.verdict_bench import asked, judge_one
 
@@ -323,3 +325,49 @@ def test_sentences_without_words_have_no_similarity(embedding) -> None:
     for answer, expected, said in (("--", TWO_SENTENCES, "the answer"), ("north", "?", "the expected response")):
         rows = embedding.judge("sentence_similarity", answer=answer, expected=expected)
         assert [f"no value: {said} is too short to embed" in row.error for row in rows] == [True] * 2
+
+
+def settings(bench: Bench, embedding: str) -> tuple[str, str]:
+    return bench.config("[retrieval]", f"embedding = {json.dumps(embedding)}")
+
+
+@pytest.mark.parametrize(("name", "prompt"), [("tiny", ""), ("tiny-e5", "query: ")])
+def test_the_cosine_of_answer_and_expected_response(bench, tmp_path, name: str, prompt: str) -> None:
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.util import cos_sim
+
+    folder = Path(tiny_models.sentence_model(tmp_path / "made")).rename(tmp_path / name)
+    rows = bench.judge("golden_similarity", *settings(bench, str(folder)))
+    model = SentenceTransformer(str(folder), device="cpu")
+    texts = ["It is in util/delay.h [1].", "util/delay.h", "By sei() [1]. It is a macro.", "By calling sei()."]
+    one, two, three, four = model.encode(texts, prompt=prompt)
+    expected = [float(cos_sim(one, two)), float(cos_sim(three, four))]
+    assert [row.label for row in rows] == pytest.approx(expected, abs=1e-5)
+    assert [row.score for row in rows] == pytest.approx([(1 + value) / 2 for value in expected], abs=1e-5)
+    assert {row.judge for row in rows} == {str(folder)} and not bench.server.requests
+
+
+def test_a_golden_answer_has_cosine_1_however_long_it_is(bench, tmp_path, monkeypatch) -> None:
+    folder = tiny_models.sentence_model(tmp_path)
+    text = "the header waits busily " * 100
+    answer = {"query_id": "mine", "query": "?", "expected_response": text, "agent": "ours", "answer": text}
+    queries = [{"_id": "mine", "text": "?", "metadata": {"expected_response": text}}]
+    monkeypatch.setattr(judge_bench, "QUERIES", queries)
+    rows = bench.judge("golden_similarity", *settings(bench, folder), answers=[answer])
+    assert [row.label for row in rows] == pytest.approx([1.0])
+
+
+def test_the_end_of_a_long_answer_counts(bench, tmp_path) -> None:
+    folder = tiny_models.sentence_model(tmp_path)
+    long = " ".join(["busy"] * 70)
+    answers = [
+        {"query_id": "q1", "agent": "one", "answer": f"{long} sei"},
+        {"query_id": "q1", "agent": "two", "answer": f"{long} processor"},
+    ]
+    one, two = bench.judge("golden_similarity", *settings(bench, folder), answers=answers)[:2]
+    assert one.label != two.label
+
+
+def test_an_embedding_that_cannot_be_loaded_is_one_sentence(bench, tmp_path, capsys) -> None:
+    bench.judge("golden_similarity", *settings(bench, str(tmp_path)))
+    assert bench.status == 2 and "cannot be loaded" in capsys.readouterr().err

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from support.often import CI
 
 from ragassay.evaluate.judging.judges.eval_studio.safety.leaks import SECRETS
-from ragassay.evaluate.judging.judges.eval_studio.safety.patterns import Kind, findings
-from ragassay.evaluate.judging.judges.eval_studio.safety.personal import PERSONAL
+from ragassay.evaluate.judging.judges.eval_studio.safety.patterns import PERSONAL, Kind, findings
 
 KINDS = [(f"{kind.name}-{number}", kind) for number, kind in enumerate((*PERSONAL, *SECRETS))]
 

@@ -22,8 +22,7 @@ from ragassay.evaluate.audit.position import audit_position
 from ragassay.evaluate.inputs.clusters import ALONE
 from ragassay.evaluate.judging.engine.cases import QueryCase, Setup
 from ragassay.evaluate.judging.judges import PROMPTS
-from ragassay.evaluate.judging.judges.listwise import RelevanceBatch
-from ragassay.evaluate.judging.judges.relevance import Relevance
+from ragassay.evaluate.judging.judges.relevance import Relevance, RelevanceBatch
 from ragassay.evaluate.make_judgments import ONE_BY_ONE, make_judgments
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.statistics.resamples import resamples
