@@ -47,12 +47,7 @@ class InputError(RagassayError):
     exit_status = 2
 
     def __init__(
-        self,
-        problem: str,
-        *,
-        file: Path | str | None = None,
-        line: int | None = None,
-        remedy: str | None = None,
+        self, problem: str, *, file: Path | str | None = None, line: int | None = None, remedy: str | None = None
     ) -> None:
         self.problem, self.file, self.line, self.remedy = without_keys(problem), file, line, remedy
         where = f"{file}:{line}: " if file and line else f"{file}: " if file else ""

@@ -446,6 +446,18 @@ class RankedList(Outcome):
     block: int | None = Field(None, ge=1)
 
 
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """The values by their key, both in the order in which they come."""
+    found: dict[K, list[V]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
+
+
 Failing = TypeVar("Failing", bound=Answer | Judgment | Game)
 
 

@@ -148,13 +148,9 @@ def calibrate(scored: Scored, *, aim: Aim = "kappa", bootstrap: int = 1000, seed
         difference = {name: _difference(reported_on, yes, name, (before, after), draws) for name in AIMS}
         gain = (difference[aim].ci_low or 0.0) > 0
     sides = {"before": before, "after": after}
+    of_judge = ("file", "criterion", "judge", "on", "relevant", "present")
     return Calibration(
-        file=scored.file,
-        criterion=scored.criterion,
-        judge=scored.judge,
-        on=scored.on,
-        relevant=scored.relevant,
-        present=scored.present,
+        **{name: getattr(scored, name) for name in of_judge},
         threshold=threshold,
         aim=aim,
         chosen_on=chosen_on.half(),

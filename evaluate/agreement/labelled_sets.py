@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from ragassay.errors import InputError
 from ragassay.files import read_objects, read_qrels, read_records, read_run
-from ragassay.records import Answer, Passage, Query
+from ragassay.records import Answer, Passage, Query, grouped
 from ragassay.text import plain
 
 from ..judging.engine.cases import AnswerCase, QueryCase
@@ -211,9 +211,7 @@ def deranged(answers: Sequence[str], chance: random.Random, path: Path) -> list[
     Equal answers stand together in a ring of random order, which is turned by as many places as there are of the
     commonest. Raises InputError where that is impossible: where more than half are equal.
     """
-    groups: dict[str, list[int]] = defaultdict(list)
-    for place, answer in enumerate(answers):
-        groups[answer.strip().casefold()].append(place)
+    groups = grouped((answer.strip().casefold(), place) for place, answer in enumerate(answers))
     most = max((len(group) for group in groups.values()), default=0)
     if 2 * most > len(answers):
         raise InputError("cannot be shuffled: more than half of the answers are equal", file=path)
@@ -269,36 +267,19 @@ def sample(
     inside = [halves is not None and row.label in halves for row in labelled.rows]
     half = wanted // 2 if halves else 0
     places = list[int]()
-    for which, n_wanted in ((True, wanted // 2), (False, wanted - half)):
-        among = [place for place, flag in enumerate(inside) if flag == which]
-        places += _draw(labelled, names, among, n_wanted, chance, used, apart)
+    for which, n_wanted in ((True, half), (False, wanted - half)):
+        end = len(places) + n_wanted
+        groups = grouped((names[at], at) for at, flag in enumerate(inside) if flag == which)
+        for name in sorted(groups):
+            chance.shuffle(groups[name])
+        while len(places) < end and any(groups.values()):
+            for name in sorted(groups):  # one of each in turn
+                while groups[name] and len(places) < end:
+                    place = groups[name].pop()
+                    if not (apart and labelled.rows[place].cluster in used):
+                        places.append(place)
+                        used.add(labelled.rows[place].cluster)
+                        break
     rows = tuple(labelled.rows[place] for place in sorted(places))
     uneven = (evenly or halves is not None) and len(rows) < len(labelled.rows)
     return replace(labelled, rows=rows, whole=Counter(row.label for row in labelled.rows) if uneven else None)
-
-
-def _draw(
-    labelled: LabelledSet,
-    strata: Sequence[str],
-    among: Sequence[int],
-    n: int,
-    chance: random.Random,
-    used: set[str],
-    apart: bool,
-) -> list[int]:
-    """Up to `n` places of `among`, of each stratum in turn; `used` collects the clusters met."""
-    groups: dict[str, list[int]] = defaultdict(list)
-    for place in among:
-        groups[strata[place]].append(place)
-    for name in sorted(groups):
-        chance.shuffle(groups[name])
-    drawn: list[int] = []
-    while len(drawn) < n and any(groups.values()):
-        for name in sorted(groups):
-            while groups[name] and len(drawn) < n:
-                place = groups[name].pop()
-                if not (apart and labelled.rows[place].cluster in used):
-                    drawn.append(place)
-                    used.add(labelled.rows[place].cluster)
-                    break
-    return drawn

@@ -11,7 +11,7 @@ from pydantic import Field
 from ragassay.arrays import Floats
 from ragassay.errors import InputError
 from ragassay.files import Qrels, read_qrels, read_run
-from ragassay.records import Figure, Record
+from ragassay.records import Figure, Record, grouped
 from ragassay.text import plain
 
 from ..inputs.clusters import Clusters, read_clusters
@@ -132,11 +132,9 @@ def agree_by_group(path: Path, by: str) -> dict[str, SystemsAgreement]:
     if by not in table.columns:
         there = ", ".join(plain(column) for column in table.columns[:20])
         raise InputError(f"has no column '{plain(by)}'", file=path, line=1, remedy=f"its columns are {there}")
-    rows: dict[str, list[tuple[int, dict[str, str]]]] = {}
-    for line, row in table.rows:
-        if not row.get(by, ""):
-            raise InputError(f"has no '{plain(by)}'", file=path, line=line)
-        rows.setdefault(row[by], []).append((line, row))
+    if without := next((line for line, row in table.rows if not row.get(by, "")), None):
+        raise InputError(f"has no '{plain(by)}'", file=path, line=without)
+    rows = grouped((row[by], (line, row)) for line, row in table.rows)
     columns = [column for column in table.columns if column != by]
     order = sorted(rows, key=lambda name: (number_of(name) is None, number_of(name) or 0.0, name))
     return {name: _of_table(path, columns, rows[name], f" of {plain(by)} {plain(name)}") for name in order}

@@ -88,41 +88,32 @@ def panel_of_judges(
     passages = [row for judge in findings.judges.values() for row in judge.relevance]
     answers = [row for judge in findings.judges.values() for row in judge.pointwise]
     of_passages = among_labels(passages, draws.clusters, bootstrap=bootstrap, seed=seed)
+    winners = {(one.query_id, one.agent_a, one.agent_b): one.winner for one in found}
+    judges = []
+    for name in findings.judges:
+        alone, mine = findings.of_judge(name), [one for one in own if one.judge == name]
+        as_only = experiment.model_copy(update={"judge": experiment.judge.model_copy(update={"model": name})})
+        asked = [row for row in (*alone.relevance, *alone.pointwise) if not for_want_of_an_answer(row.error)]
+        played = [one for one in mine if not one.unplayed]
+        pairs = [(one, winners.get((one.query_id, one.agent_a, one.agent_b))) for one in played]
+        both = [(one, theirs) for one, theirs in pairs if one.winner is not None and theirs is not None]
+        known = [(one.query_id, float(one.winner == theirs)) for one, theirs in both]
+        judge = JudgeOfPanel(
+            judge=name,
+            failed=draws.mean([(row.query_id, float(row.error is not None)) for row in asked], 0),
+            agrees=draws.mean(known, len(pairs) - len(known)),
+            leaders=leaders(mine, agents, draws),
+            win_rate=win_rate(mine, agents, draws),
+            audit=audit_of(alone, mine, mine, as_only, agents, draws).model_copy(update={"failures": ()}),
+        )
+        judges.append(judge)
     return PanelOfJudges(
-        judges=tuple(_judge(name, findings, found, own, experiment, agents, draws) for name in findings.judges),
+        judges=tuple(judges),
         disagreement=(
             *(one.model_copy(update={"criterion": PASSAGES}) for one in of_passages),
             *among_labels(answers, draws.clusters, bootstrap=bootstrap, seed=seed),
             among_verdicts(own, draws.clusters, bootstrap=bootstrap, seed=seed),
         ),
-    )
-
-
-def _judge(
-    name: str,
-    findings: Findings,
-    found: Sequence[Verdict],
-    every: Sequence[Verdict],
-    experiment: Experiment,
-    agents: Sequence[str],
-    draws: Resamples,
-) -> JudgeOfPanel:
-    alone = findings.of_judge(name)
-    own = [one for one in every if one.judge == name]
-    as_only = experiment.model_copy(update={"judge": experiment.judge.model_copy(update={"model": name})})
-    asked = [row for row in (*alone.relevance, *alone.pointwise) if not for_want_of_an_answer(row.error)]
-    labels = [(row.query_id, float(row.error is not None)) for row in asked]
-    winners = {(one.query_id, one.agent_a, one.agent_b): one.winner for one in found}
-    played = [one for one in own if not one.unplayed]
-    pairs = [(one.query_id, one.winner, winners.get((one.query_id, one.agent_a, one.agent_b))) for one in played]
-    known = [(query, float(mine == theirs)) for query, mine, theirs in pairs if mine is not None and theirs is not None]
-    return JudgeOfPanel(
-        judge=name,
-        failed=draws.mean(labels, 0),
-        agrees=draws.mean(known, len(pairs) - len(known)),
-        leaders=leaders(own, agents, draws),
-        win_rate=win_rate(own, agents, draws),
-        audit=audit_of(alone, own, own, as_only, agents, draws).model_copy(update={"failures": ()}),
     )
 
 

@@ -217,13 +217,19 @@ def audit_length(
     fitted = (control or begin_control(verdicts, lengths, agents, draws, Helpers(False)))()
     plain, held = _first(fitted.plain, agents), _first(fitted.controlled, agents)
     moved = _is_clear(fitted.effect)
-    said, warning = _of_effect(fitted, moved, plain, held), None
+    liked = "longer" if (fitted.effect.value or 0.0) > 0 else "shorter"
+    how = f"{named(held)} leads {'with and without' if plain == held else 'with'} length held equal"
+    how += "" if plain == held else f", {named(plain)} without"
+    said, warning = f"Length does not move the verdicts as far as these games can tell; {how}.", None
+    if fitted.effect.value is None:
+        said = f"Length cannot be held equal here: {fitted.note}."
+    elif moved:
+        said = f"Between equal agents, the {liked} answer has the better odds; {how}."
     if moved and plain != held:
         warning = (
-            f"The judge may like {'longer' if (fitted.effect.value or 0.0) > 0 else 'shorter'} answers: {named(plain)} "
-            f"leads by the verdicts, {named(held)} once length is held equal. Read a few of their answers before you "
-            "choose."
+            f"The judge may like {liked} answers: {named(plain)} leads by the verdicts, {named(held)} once length is "
         )
+        warning += "held equal. Read a few of their answers before you choose."
     findings = (
         AuditFinding(key="longer_wins", figure=share, fair=0.5, p=p, sentence=of_share),
         AuditFinding(key="length_effect", figure=fitted.effect, fair=0.0, sentence=said, warning=warning),
@@ -255,14 +261,3 @@ def _first(ratings: Mapping[str, Figure], agents: Sequence[str]) -> tuple[str, .
     """The agents with the highest rating; ratings nearer than 1e-6 are the same but for rounding."""
     known = {agent: value for agent in agents if (value := ratings[agent].value) is not None}
     return tuple(agent for agent, value in known.items() if value > max(known.values()) - 1e-6)
-
-
-def _of_effect(fitted: Controlled, moved: bool, plain: Sequence[str], held: Sequence[str]) -> str:
-    if fitted.effect.value is None:
-        return f"Length cannot be held equal here: {fitted.note}."
-    end = f"{named(held)} leads {'with and without' if plain == held else 'with'} length held equal"
-    end += "" if plain == held else f", {named(plain)} without"
-    if not moved:
-        return f"Length does not move the verdicts as far as these games can tell; {end}."
-    side = "longer" if fitted.effect.value > 0 else "shorter"
-    return f"Between equal agents, the {side} answer has the better odds; {end}."

@@ -31,7 +31,7 @@ from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, write_records
-from ragassay.records import Assessment, Figure, Game, Judgment
+from ragassay.records import Assessment, Figure, Game, Judgment, grouped
 
 from ..figures.values import highest
 from ..inputs.clusters import Clusters
@@ -130,9 +130,7 @@ def _judged(items: Rows, found: Sequence[Verdict]) -> Judgments:
     if any(row.opponent for rows in items.values() for row in rows):
         rates = win_rates_by_query(found, list(items), sorted({verdict.query_id for verdict in found}))
         return {agent: {q: value for q, value in row.items() if value is not None} for agent, row in rates.items()}
-    values: dict[str, dict[str, list[float]]] = {agent: {} for agent in items}
-    for agent, row in ((agent, row) for agent, rows in items.items() for row in rows):
-        values[agent].setdefault(row.query, []).append(row.judged)
+    values = {agent: grouped((row.query, row.judged) for row in rows) for agent, rows in items.items()}
     return {agent: {q: sum(each) / len(each) for q, each in mine.items()} for agent, mine in values.items()}
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from math import floor
 from typing import Literal
 
-from ragassay.records import Judgment
+from ragassay.records import Judgment, grouped
 
 from ..inputs.findings import Findings
 from ..inputs.labels import GAME, HIGHEST, Key
@@ -52,10 +52,7 @@ def units(findings: Findings, found: Sequence[Verdict], criteria: Sequence[str],
 
 
 def _queries(findings: Findings, k: int) -> list[Unit]:
-    rows: dict[str, list[Judgment]] = {}
-    for row in findings.relevance:
-        rows.setdefault(row.query_id, []).append(row)
-    found = []
+    rows, found = grouped((row.query_id, row) for row in findings.relevance), []
     for query in findings.queries:
         passages = [passage for passage in shown(findings, query, k) if passage in findings.material.passages]
         judged = [row for row in rows.get(query, ()) if row.label is not None and row.subject in passages]
@@ -80,17 +77,13 @@ def _answers(findings: Findings, criteria: Sequence[str]) -> list[Unit]:
 
 def games(found: Sequence[Verdict]) -> list[Unit]:
     """Every game with a verdict."""
-    rows: dict[tuple[str, str, str], list[Verdict]] = {}
-    for verdict in found:
-        if verdict.winner is not None:
-            rows.setdefault((verdict.query_id, verdict.agent_a, verdict.agent_b), []).append(verdict)
+    rows = grouped(((one.query_id, one.agent_a, one.agent_b), one) for one in found if one.winner is not None)
     sizes, listed = pair_weights(found), []
     for (query, a, b), told in rows.items():
         doubts = [float(v.winner == "tie") if v.probability is None else 1 - abs(2 * v.probability - 1) for v in told]
-        place, pair = f"{a}:{b}", sizes.get((a, b), 1.0)
-        listed.append(
-            Unit("games", ((query, place, GAME),), (place, told[0].winner or ""), sum(doubts) / len(doubts), pair)
-        )
+        pair, place = f"{a}:{b}", (f"{a}:{b}", told[0].winner or "")
+        doubt, counts = sum(doubts) / len(doubts), sizes.get((a, b), 1.0)
+        listed.append(Unit("games", ((query, pair, GAME),), place, doubt, counts))
     return listed
 
 
@@ -115,9 +108,7 @@ def _unsure(row: Judgment) -> float:
 
 def whole_answers(found: Sequence[Unit]) -> list[Unit]:
     """Units of answers, with those of all criteria of one answer as one: what a judge is asked about together."""
-    together: dict[tuple[str, str], list[Unit]] = {}
-    for unit in found:
-        together.setdefault(unit.items[0][:2], []).append(unit)
+    together = grouped((unit.items[0][:2], unit) for unit in found)
     return [
         Unit(
             "answers",

@@ -13,7 +13,7 @@ from ragassay.evidence import Evidence, Graded, Span, merged, place_of, read_gra
 from ragassay.experiment.workspace import StageOutcome, VariantRun, Workspace, handed_over
 from ragassay.files import read_records, read_run, write_json, write_records
 from ragassay.prompts import passage_tokens
-from ragassay.records import Figure, Found, Judgment, Passage, Query, left_out, originals
+from ragassay.records import Figure, Found, Judgment, Passage, Query, grouped, left_out, originals
 from ragassay.text import listed, plain
 
 from ..figures.conversations import bounds, leaning_turns
@@ -172,11 +172,8 @@ def _deepened(
                 found_by[query.id, passage.id] = runs[place].variant
         pools += [(query, list(new.values()))] if new else []
     rows, labels = grade(pools) if pools else ([], [])
-    told: dict[str, list[tuple[Span, int]]] = {}
     spans = {one.id: span for _, pool in pools for one in pool if (span := place_of(one))}
-    for one in labels:
-        if one.label is not None:
-            told.setdefault(one.query_id, []).append((spans[one.subject], int(one.label)))
+    told = grouped((one.query_id, (spans[one.subject], int(one.label))) for one in labels if one.label is not None)
     placed = [spans[row.passage]._asdict() | {"found_by": found_by[row.query_id, row.passage]} for row in rows]
     return [row.model_copy(update=more) for row, more in zip(rows, placed, strict=True)], told
 

@@ -13,7 +13,7 @@ from ragassay.arrays import Floats, Ints, Truths
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import VariantRun, Workspace
 from ragassay.files import read_records
-from ragassay.records import Figure, Query, Record
+from ragassay.records import Figure, Query, Record, grouped
 
 from ..inputs.clusters import Clusters
 from ..statistics.clustered import Range, intervals
@@ -141,9 +141,7 @@ def mean_figures(
     """
     found: dict[int, Figure] = {}
     known = ~np.isnan(values)
-    alike: dict[bytes, list[int]] = {}
-    for row, there in enumerate(known):
-        alike.setdefault(there.tobytes(), []).append(row)
+    alike = grouped((there.tobytes(), row) for row, there in enumerate(known))
     step = max(1, _AT_ONCE // max(1, values.shape[1]))
     for rows in alike.values():
         there = known[rows[0]]

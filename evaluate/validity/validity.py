@@ -13,15 +13,7 @@ from markupsafe import Markup
 from ragassay.errors import InputError
 from ragassay.evidence import Documents, Evidence, Graded, Span, place_of, read_graded
 from ragassay.experiment.workspace import VariantRun, Workspace
-from ragassay.files import (
-    digest_file,
-    read_model,
-    read_qrels,
-    read_records,
-    read_run,
-    write_json,
-    write_text,
-)
+from ragassay.files import digest_file, read_model, read_qrels, read_records, read_run, write_json, write_text
 from ragassay.records import Figure, Page, Passage, Query, QuestionsCheck, Section, left_out, originals
 from ragassay.text import one_line, untrusted
 

@@ -15,6 +15,7 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple, TypeVar
 
+from ..records import grouped
 from ..text import did_you_mean
 from .tables import Table, TableError
 from .variant_settings import MOST, OURS, WITHOUT, AgentSettings, Chunking, RetrieverSettings
@@ -197,10 +198,7 @@ def distinct_names(tables: Sequence[Named]) -> list[str]:
 
 
 def _by_name(tables: Sequence[Named]) -> dict[str, list[Named]]:
-    found: dict[str, list[Named]] = {}
-    for table in tables:
-        found.setdefault(table.name, []).append(table)
-    return found
+    return grouped((table.name, table) for table in tables)
 
 
 def _differing(tables: Sequence[Table]) -> list[Parts]:
@@ -284,10 +282,7 @@ class AnsweredBy(NamedTuple):
 
 def cross(by: Mapping[str, AnsweredBy]) -> dict[tuple[str, str], list[str]]:
     """(model, prompt) to the agents of which both are known; empty below two models or two prompts."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for agent, (model, prompt) in by.items():
-        if model is not None and prompt is not None:
-            found.setdefault((model, prompt), []).append(agent)
+    found = grouped(((m, p), agent) for agent, (m, p) in by.items() if m is not None and p is not None)
     enough = min(len({model for model, _ in found}), len({prompt for _, prompt in found})) >= 2
     return found if enough else {}
 
