@@ -204,43 +204,24 @@ def audit_places(
         rows.setdefault(game.place_a or 0, []).append((game.query_id, a))
         rows.setdefault(game.place_b or 0, []).append((game.query_id, None if a is None else -a))
     rows = dict(sorted(rows.items()))
-    p = holm([flip_p_of_rows(_known(some), draws.clusters) for some in rows.values()])
-    places = tuple(_place(at, some, one, draws) for (at, some), one in zip(rows.items(), p, strict=True))
-    every = leaders(verdicts(games) if found is None else found, agents, draws)
-    numbers = sorted({game.presentation for game in games if game.presentation is not None})
-    single = [leaders(verdicts([g for g in games if g.presentation == number]), agents, draws) for number in numbers]
-    return (_trend(put, places, every, single, draws), *places)
-
-
-_Rows = list[tuple[str, int | None]]
-"""Query, and what a pair gave: 1 won, 0 tied, -1 lost, None failed."""
-
-
-def _known(rows: _Rows) -> list[tuple[str, int]]:
-    return [(query, won) for query, won in rows if won is not None]
-
-
-def _place(at: int, rows: _Rows, p: float | None, draws: Resamples) -> AuditFinding:
-    known = _known(rows)
-    share = draws.mean([(query, (1 + won) / 2) for query, won in known], len(rows) - len(known))
-    said = "Of the pairs in it; a tie is half a win."
-    if p is not None and p < LEVEL:
-        said = f"It wins {'more' if (share.value or 0.0) > 0.5 else 'less'} than half of its pairs, beyond chance."
-    return AuditFinding(key="place_score", subject=str(at), figure=share, fair=0.5, p=p, sentence=said)
-
-
-def _trend(
-    put: Sequence[Game],
-    places: Sequence[AuditFinding],
-    every: tuple[str, ...],
-    single: Sequence[tuple[str, ...]],
-    draws: Resamples,
-) -> AuditFinding:
-    """Kendall's tau over all lists; every, single: who leads by all presentations, and would by each alone."""
+    places = []
+    holms = holm([flip_p_of_rows(_known(some), draws.clusters) for some in rows.values()])
+    for (at, some), p in zip(rows.items(), holms, strict=True):
+        known = _known(some)
+        share = draws.mean([(query, (1 + won) / 2) for query, won in known], len(some) - len(known))
+        said = "Of the pairs in it; a tie is half a win."
+        if p is not None and p < LEVEL:
+            said = f"It wins {'more' if (share.value or 0.0) > 0.5 else 'less'} than half of its pairs, beyond chance."
+        place = AuditFinding(key="place_score", subject=str(at), figure=share, fair=0.5, p=p, sentence=said)
+        places.append(place)
+    # Kendall's tau over all lists; who leads by all presentations, and would by each alone.
     won = [(g.query_id, 0 if g.winner == "tie" else 1 if g.winner == g.first else -1) for g in put if g.winner]
     tau = draws.mean([(query, float(sign)) for query, sign in won], len(put) - len(won), limits=(-1.0, 1.0))
     p = flip_p_of_rows(won, draws.clusters)
     favoured = _favoured(tau, p, places)
+    every = leaders(verdicts(games) if found is None else found, agents, draws)
+    numbers = sorted({game.presentation for game in games if game.presentation is not None})
+    single = [leaders(verdicts([g for g in games if g.presentation == number]), agents, draws) for number in numbers]
     others = [alone for alone in single if alone != every]
     if favoured is None:
         said = "No place is favoured as far as these lists can tell."
@@ -252,17 +233,20 @@ def _trend(
         said += f" By any presentation alone, {named(every)} would lead as well."
     elif len(single) > 1:
         said += f" By one presentation alone, {'; or '.join(dict.fromkeys(map(named, single)))} would lead."
-    return AuditFinding(
-        key="place_trend",
-        figure=tau,
-        fair=0.0,
-        p=p,
-        sentence=said,
-        warning=f"The judge favours {favoured}: by one presentation alone {named(others[0])} would lead, by all "
-        f"together {named(every)}. The ratings are from all presentations together."
-        if favoured and others
-        else None,
-    )
+    warning = None
+    if favoured and others:
+        warning = f"The judge favours {favoured}: by one presentation alone {named(others[0])} would lead, by all "
+        warning += f"together {named(every)}. The ratings are from all presentations together."
+    trend = AuditFinding(key="place_trend", figure=tau, fair=0.0, p=p, sentence=said, warning=warning)
+    return (trend, *places)
+
+
+_Rows = list[tuple[str, int | None]]
+"""Query, and what a pair gave: 1 won, 0 tied, -1 lost, None failed."""
+
+
+def _known(rows: _Rows) -> list[tuple[str, int]]:
+    return [(query, won) for query, won in rows if won is not None]
 
 
 def _favoured(tau: Figure, p: float | None, places: Sequence[AuditFinding]) -> str | None:

@@ -226,10 +226,8 @@ def audit_length(
     elif moved:
         said = f"Between equal agents, the {liked} answer has the better odds; {how}."
     if moved and plain != held:
-        warning = (
-            f"The judge may like {liked} answers: {named(plain)} leads by the verdicts, {named(held)} once length is "
-        )
-        warning += "held equal. Read a few of their answers before you choose."
+        warning = f"The judge may like {liked} answers: {named(plain)} leads by the verdicts, {named(held)} once "
+        warning += "length is held equal. Read a few of their answers before you choose."
     findings = (
         AuditFinding(key="longer_wins", figure=share, fair=0.5, p=p, sentence=of_share),
         AuditFinding(key="length_effect", figure=fitted.effect, fair=0.0, sentence=said, warning=warning),

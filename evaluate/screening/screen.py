@@ -47,10 +47,9 @@ def _evidence(workspace: Workspace, deeper: Pieces | None = None) -> dict[str, G
 
 
 def _without_evidence(workspace: Workspace) -> InputError:
+    problem = "no query has evidence, against which variants could be held"
     remedy = 'give questions metadata.evidence (docs/evidence.md), or write them with style = "need"'
-    return InputError(
-        "no query has evidence, against which variants could be held", file=workspace.queries, remedy=remedy
-    )
+    return InputError(problem, file=workspace.queries, remedy=remedy)
 
 
 def screen(workspace: Workspace, grade: GradeOf | None = None) -> StageOutcome:
