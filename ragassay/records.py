@@ -554,8 +554,8 @@ class QuestionsCheck(Record):
     auc: how well a classifier tells the two apart by their features, 0.5 where it cannot, n of both; None where either
     side has too few. features: the furthest apart first. distance: between the distribution of the words that the kept
     ones share with their best passage (0 to 1) and the one they were chosen for, as the mean difference of equal
-    quantiles; distance_drawn: of the draw before it was improved; both None where no share is known. n_failed:
-    questions of either side without figures. said: the check in a sentence. Older files have other fields besides.
+    quantiles; distance_drawn: of the draw before it was improved, by what they share with their own sections; both None
+    where no share is known. n_failed: questions of either side without figures. said: the check in a sentence. Older files have other fields besides.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)

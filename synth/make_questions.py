@@ -23,7 +23,7 @@ from ragassay.text import one_line, plain
 
 from .looks import check_written, is_told_apart
 from .questions import DEFAULT_PROMPT
-from .questions.choose import choose
+from .questions.choose import Choice, choose
 from .questions.conversations import sample_turns, write_conversations
 from .questions.find import RELEVANT, Evidence, Finder
 from .questions.from_passages import Quoted, ask_quotes, write_from_passages
@@ -249,6 +249,20 @@ class _Looked:
                 rejected.append(_rejected(query, fault))
         return Sifted(tuple(kept), tuple(rejected))
 
+    def at_some(self, pool: Sifted, ids: Collection[str], sections: Sequence[Section], keep: Collection[str]) -> Sifted:
+        """The pool with what was found for these, as `at_written` has it: behind those looked at before."""
+        before = [query for query in pool.kept if query.id in self.found]
+        now = [query for query in pool.kept if query.id in ids and query.id not in self.found]
+        rest = [query for query in pool.kept if query.id not in self.found and query.id not in ids]
+        some = self.at_written(replace(pool, kept=tuple(now)), sections, keep)
+        return replace(some, kept=(*before, *some.kept, *rest))
+
+    def shares(self, pool: Sequence[Query], sections: Sequence[Section]) -> dict[str, float]:
+        """What each shares with the best passage that answers it; with its own section where nobody has looked."""
+        known = {query.id: query.metadata["shared_words"] for query in pool if "shared_words" in query.metadata}
+        bare = [query for query in pool if query.id not in self.found]
+        return (self.finder.shares_with_own(bare, sections) if self.finder else {}) | known
+
     def quoted(self, queries: list[Query], experiment: Experiment, caller: Caller) -> list[Query]:
         """The queries of the test set with quotes and golden answers, where the settings want any."""
         settings, finder = experiment.questions, self.finder
@@ -367,7 +381,11 @@ def _chosen(
     looked: _Looked,
     sections: Sequence[Section],
 ) -> Made:
-    """Of what was written from needs, those that share as many words with their passages as people's questions do."""
+    """Of what was written from needs, those that share as many words with their passages as people's questions do.
+
+    Evidence is looked for of those alone that are chosen: by what each shares with its own section, until it is known
+    what answers them. For one that nothing answers another is chosen.
+    """
     meanings, notices = _meanings(embed, compared_texts(written.candidates, experts, own))
     sifted = sift(
         written.candidates,
@@ -379,12 +397,17 @@ def _chosen(
         meanings=meanings,
     )
     keep = read_keep(workspace.corpus / settings.keep) if settings.keep else ()
-    sifted = _looked_at(looked, edits.sifted(sifted), sections, keep, settings)
-    sifted, taken = edits.taken_in(sifted)
-    target = looked.shares_of(experts, own)
-    known = {query.id: query.metadata.get("shared_words") for query in sifted.kept}
-    shares = {id: share for id, share in known.items() if share is not None}
-    choice = choose(sifted.kept, shares, target, settings, keep)
+    pool = looked.at_some(edits.sifted(sifted), keep, sections, keep)
+    target, held, choices = looked.shares_of(experts, own), set[str](), list[Choice]()
+    while True:
+        choices.append(choose(pool.kept, looked.shares(pool.kept, sections), target, settings, keep, held))
+        new = {query.id for query in choices[-1].queries} - looked.found.keys()
+        if looked.finder is None or not new:
+            break
+        pool = looked.at_some(pool, new, sections, keep)
+        held |= {query.id for query in pool.kept} & new
+    sifted, taken = edits.taken_in(pool)
+    choice = replace(choices[-1], drawn=choices[0].drawn)
     return Made(written, sifted, choice.queries, taken, choice, (*notices, *choice.notices))
 
 
@@ -396,18 +419,6 @@ def _checked(workspace: Workspace, made: Made, experts: Sequence[ExpertQuestion]
     check = check.model_copy(update={"distance": made.choice.distance, "distance_drawn": made.choice.drawn})
     said = [check.said] if check.said and is_told_apart(check) else []
     return replace(made, check=check, notices=(*made.notices, *said))
-
-
-def _looked_at(
-    looked: _Looked, sifted: Sifted, sections: Sequence[Section], keep: Sequence[str], settings: QuestionsSettings
-) -> Sifted:
-    """With what was found for each; where those that are to be kept fill the quotas, for these alone."""
-    first = [query for query in sifted.kept if query.id in set(keep)]
-    if Counter(query.metadata["model"] for query in first) != Counter(settings.quota):
-        return looked.at_written(sifted, sections, keep)
-    rest = tuple(query for query in sifted.kept if query not in first)
-    found = looked.at_written(replace(sifted, kept=tuple(first)), sections, keep)
-    return replace(found, kept=(*found.kept, *rest))
 
 
 def _meanings(embed: Embed | None, texts: Sequence[str]) -> tuple[Meanings | None, list[str]]:

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +66,10 @@ def means_of(workspace: Workspace, caller: Caller, progress: Progress) -> Means:
     return Means(caller, progress, embed_passages, embed_queries, pool, grade, goes_on)
 
 
+UNANSWERED = 0.09
+"""Of written questions that are looked up, the share that no passage answers: 17 of 199 claims of SciFact, 2 of 90."""
+
+
 def _questions_foreseen(workspace: Workspace) -> list[Load]:
     from ragassay.evaluate.make_judgments import of_pools
 
@@ -73,7 +78,8 @@ def _questions_foreseen(workspace: Workspace) -> list[Load]:
         return loads
     asked = n_own = len(_own_queries(workspace))
     if settings.source != "own":
-        asked += settings.n_asked
+        chosen = ceil(sum(settings.quota.values()) / (1 - UNANSWERED))
+        asked += min(chosen, settings.n_asked) if settings.from_needs else settings.n_asked
     return [*loads, *of_pools(workspace, asked), *of_quotes(workspace, n_own)]
 
 

@@ -7,7 +7,7 @@ shares none flatters embeddings; people's stand between. What is matched is the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,6 +70,7 @@ def choose(
     target: Sequence[float],
     settings: QuestionsSettings,
     keep: Sequence[str] = (),
+    held: Collection[str] = (),
 ) -> Choice:
     """Of `pool` the questions that are kept: each model's quota, or as many as it has.
 
@@ -79,18 +80,20 @@ def choose(
     questions are blind, as nearly as that allows. Within this questions are exchanged until no exchange of one, or of
     two where one makes the set more and the other less blind, brings the distribution of the shares nearer to the
     target's (1-Wasserstein distance, which in one dimension is the mean difference of equal quantiles; Vallender 1974).
-    keep: ids that are taken first, in this order, where the quotas of their model and kind allow. The same for any
-    order of the pool; what is equal in all of this is decided by the seed. Without shares it is a draw.
+    keep: ids that are taken first, in this order, where the quotas of their model and kind allow; held: of an earlier
+    choice those that stay. The same for any order of the pool; what is equal in all of this is decided by the seed.
+    Without shares it is a draw.
     """
     pool = sorted(pool, key=lambda query: key_of(settings.seed, query.id))
     wanted = wanted_kinds(pool, settings.quota, settings.kinds)
     kept = _kept(pool, keep, settings.quota, wanted)
-    start = _start(pool, kept, wanted, settings)
+    stay = {query.id: query for query in (*kept, *(query for query in pool if query.id in held))}
+    start = _start(pool, list(stay.values()), wanted, settings)
     notices = _of_kept(pool, keep, kept)
     if not start:
         return Choice(notices=tuple(notices))
     values = np.array([shares.get(query.id, UNKNOWN) for query in pool], float)
-    exchange = _Exchange(pool, values, _quantiles(values, target, len(start)), start, len(kept), settings.blind)
+    exchange = _Exchange(pool, values, _quantiles(values, target, len(start)), start, len(stay), settings.blind)
     exchange.run(spread=True)
     drawn = exchange.distance()
     exchange.run(spread=False)

@@ -111,13 +111,23 @@ class Finder:
             metadata["evidence"] = spans
         if kept and evidence.best == RELEVANT:
             best = [known[id] for id in kept if evidence.grades[id] == RELEVANT]
-            shares = [shared_words(query.text, f"{one.title}\n{one.text}", self.language) for one in best]
-            metadata["shared_words"] = round(max(shares), 3)
+            metadata["shared_words"] = max(self._share(query, one) for one in best)
         return query.model_copy(update={"metadata": metadata})
+
+    def shares_with_own(self, queries: Sequence[Query], sections: Sequence[Section]) -> dict[str, float]:
+        """Of each query the share of its words in the best passage of its own sections; none of one without."""
+        found = {}
+        for query, own in zip(queries, self._own(queries, sections), strict=True):
+            if own:
+                found[query.id] = max(self._share(query, self._by_id[id]) for id in own)
+        return found
 
     def passages_of(self, evidence: Evidence) -> list[Passage]:
         """Those of which the spans are, in their order."""
         return [self._by_id[id] for id in evidence.kept]
+
+    def _share(self, query: Query, passage: Passage) -> float:
+        return round(shared_words(query.text, f"{passage.title}\n{passage.text}", self.language), 3)
 
     @cached_property
     def _by_id(self) -> Mapping[str, Passage]:

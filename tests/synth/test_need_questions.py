@@ -328,10 +328,36 @@ def test_what_was_found_is_quoted_for_the_test_set_alone_by_each_question_s_writ
     for query in queries:
         assert sum(query.text in request.messages[1].content for request in asked[query.metadata["model"]]) == 1
         assert [query] == [one for one in pool if one.id == query.id]
-    for query in pool:
         (piece,) = query.metadata["evidence"]
-        assert piece["end"] == (14 if query in queries else len(SECTIONS[0].text))
-        assert ("expected_response" in query.metadata) is (query in queries)
+        assert piece["end"] == 14
+    assert all({"evidence", "expected_response"} & one.metadata.keys() == set() for one in pool if one not in queries)
+
+
+@pytest.mark.parametrize("unanswered", [0, 1, 3])
+def test_evidence_is_looked_for_of_those_alone_that_are_chosen_and_for_those_in_their_place(
+    tmp_path: Path, unanswered: int
+) -> None:
+    """unanswered: of ten questions so many are answered by nothing."""
+    workspace = make_workspace(tmp_path, kinds=ONE_KIND, evidence="corpus")
+    passages = [Passage(id=one.id, text=one.text) for one in SECTIONS]
+    looked = list[list[str]]()
+
+    def grade(pools: Sequence[tuple[Query, Sequence[Passage]]]) -> tuple[list[Found], list[Judgment]]:
+        looked.append([query.id for query, _ in pools])
+        given = [{"query_id": id, "judge": "m", "label": 2 * (int(id[-1], 16) % 10 >= unanswered)} for id in looked[-1]]
+        found = [Found(passage="a-0", found_by="", asked="x", **one) for one in given]
+        return found, [Judgment(subject="a-0", criterion="relevance", **one) for one in given]
+
+    finder = Finder(passages, lambda all, texts, own: [[(all[0].id, "bm25")] for _ in texts], grade, "en")
+    make_questions(workspace, Scripted(sober), None, finder)  # type: ignore[arg-type]
+    queries, pool = read_records(workspace.test_set, Query), read_records(workspace.pool, Query)
+    rejected = read_records(workspace.rejected, Rejected)
+    asked = [id for some in looked for id in some if not id.startswith("expert")]
+    assert len(queries) == 20 and len(set(asked)) == len(asked) == 20 + len(rejected)
+    assert {one.reason for one in rejected} == ({"nothing that was found answers it"} if unanswered else set())
+    assert {one.id for one in queries} == {one.id for one in pool if one.metadata.get("evidence")}
+    assert len(pool) + len(rejected) == 40
+    assert {row.query_id for row in read_records(workspace.found, Found)} == {id for some in looked for id in some}
 
 
 def test_prompts_of_ones_own(tmp_path: Path) -> None:

@@ -215,6 +215,22 @@ def test_a_set_that_was_chosen_is_kept_as_it_was(
     assert again.queries == chosen.queries
 
 
+@given(pools, quotas, st.integers(0, 40), st.floats(0, 1))
+def test_what_is_held_stays_while_others_leave_the_pool(
+    rows: list[tuple[str, str, int, bool]], quota: dict[str, int], cut: int, blind: float
+) -> None:
+    pool = [query(number, row) for number, row in enumerate(rows)]
+    chosen = [one.id for one in choose(pool, drawn_shares(pool), TARGET, settings(quota, blind=blind)).queries]
+    held, gone = set(chosen[cut:]), set(chosen[:cut])
+    left = [one for one in pool if one.id not in gone]
+    again = choose(left, drawn_shares(pool, 9), TARGET, settings(quota, blind=blind), held=held)
+    assert held <= {one.id for one in again.queries}
+    have = Counter(one.metadata["model"] for one in left)
+    assert Counter(one.metadata["model"] for one in again.queries) == {
+        model: min(n, have[model]) for model, n in quota.items() if have[model]
+    }
+
+
 def test_shared_words_are_stems_without_stop_words() -> None:
     """read, byte and flash, of which the passage has the first two, one in another form."""
     passage = "Call pgm_read_byte to read bytes from program memory."
