@@ -23,7 +23,7 @@ from ragassay.text import one_line, plain
 
 from .looks import check_written, is_told_apart
 from .questions import DEFAULT_PROMPT
-from .questions.choose import Choice, choose
+from .questions.choose import choose_looking
 from .questions.conversations import sample_turns, write_conversations
 from .questions.find import RELEVANT, Evidence, Finder
 from .questions.from_passages import Quoted, ask_quotes, write_from_passages
@@ -381,11 +381,7 @@ def _chosen(
     looked: _Looked,
     sections: Sequence[Section],
 ) -> Made:
-    """Of what was written from needs, those that share as many words with their passages as people's questions do.
-
-    Evidence is looked for of those alone that are chosen: by what each shares with its own section, until it is known
-    what answers them. For one that nothing answers another is chosen.
-    """
+    """Of what was written from needs, those that share as many words with their passages as people's questions do."""
     meanings, notices = _meanings(embed, compared_texts(written.candidates, experts, own))
     sifted = sift(
         written.candidates,
@@ -398,16 +394,14 @@ def _chosen(
     )
     keep = read_keep(workspace.corpus / settings.keep) if settings.keep else ()
     pool = looked.at_some(edits.sifted(sifted), keep, sections, keep)
-    target, held, choices = looked.shares_of(experts, own), set[str](), list[Choice]()
-    while True:
-        choices.append(choose(pool.kept, looked.shares(pool.kept, sections), target, settings, keep, held))
-        new = {query.id for query in choices[-1].queries} - looked.found.keys()
-        if looked.finder is None or not new:
-            break
-        pool = looked.at_some(pool, new, sections, keep)
-        held |= {query.id for query in pool.kept} & new
+
+    def look(ids: Collection[str]) -> tuple[Sequence[Query], Mapping[str, float]]:
+        nonlocal pool
+        pool = looked.at_some(pool, ids, sections, keep)
+        return pool.kept, looked.shares(pool.kept, sections)
+
+    choice = choose_looking(look, looked.shares_of(experts, own), settings, keep)
     sifted, taken = edits.taken_in(pool)
-    choice = replace(choices[-1], drawn=choices[0].drawn)
     return Made(written, sifted, choice.queries, taken, choice, (*notices, *choice.notices))
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,7 +43,7 @@ from ragassay.records import Passage, Query
 from ragassay.retrieval.rankers.embedding import Embedder, model_identity
 from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache
 from ragassay.retrieval.rankers.ranker import Ranking, indexed_text
-from ragassay.synth.questions.choose import choose, shared_words
+from ragassay.synth.questions.choose import choose_looking, shared_words
 
 SEEDS = range(7, 27)
 RESAMPLES = 400
@@ -74,8 +74,15 @@ class Bench(NamedTuple):
 
     def share(self, one: Graded) -> float | None:
         """`shared_words` with the best of the passages that answer it."""
-        best = [self.passages[id] for id, grade in one.grades.items() if grade == 2]
-        return max((shared_words(one.text, f"{p.title}\n{p.text}", "en") for p in best), default=None)
+        return max((self._shared(one, id) for id, grade in one.grades.items() if grade == 2), default=None)
+
+    def share_with_own(self, one: Graded) -> float:
+        """`shared_words` with the passage that it was written from."""
+        return self._shared(one, str(one.source))
+
+    def _shared(self, one: Graded, id: str) -> float:
+        passage = self.passages[id]
+        return shared_words(one.text, f"{passage.title}\n{passage.text}", "en")
 
 
 def evidence(one: Graded, depth: int) -> dict[str, int]:
@@ -96,22 +103,40 @@ def drawn(questions: Sequence[Graded], n: int, seed: int) -> list[Graded]:
     return random.Random(f"{seed}:{n}").sample(list(questions), min(n, len(questions)))
 
 
-def chosen(bench: Bench, questions: Sequence[Graded], n: int, seed: int, target: Sequence[float]) -> list[Graded]:
-    """n of them as the stage `questions` chooses."""
-    known = {one.id: one for one in questions}
-    pool = [
-        Query(
+def chosen(bench: Bench, n: int, seed: int, target: Sequence[float]) -> list[Graded]:
+    """n of those that are answered, as the stage `questions` chooses them."""
+    return looked_up(bench, n, seed, target)[0]
+
+
+def looked_up(bench: Bench, n: int, seed: int, target: Sequence[float]) -> tuple[list[Graded], int]:
+    """(what is chosen, of how many questions evidence was looked for)."""
+    known = {one.id: one for one in bench.written}
+    pool = {
+        one.id: Query(
             id=one.id,
             text=one.text,
             metadata={"model": MODEL, "kind": "fact", "doc": str(one.source), "section": str(one.source)}
             | ({"blind": True} if one.kind == "blind" else {}),
         )
-        for one in questions
-    ]
-    has = {one.id: share for one in questions if (share := bench.share(one)) is not None}
-    some_blind = 0.5 if any(one.kind == "blind" for one in questions) else 0.0
+        for one in bench.written
+    }
+    shares = {one.id: bench.share_with_own(one) for one in bench.written}
+    looked = set[str]()
+
+    def look(ids: Collection[str]) -> tuple[Sequence[Query], Mapping[str, float]]:
+        looked.update(ids)
+        for id in ids:
+            share = bench.share(known[id])
+            if share is None:
+                del pool[id]
+            else:
+                shares[id] = share
+        return list(pool.values()), shares
+
+    some_blind = 0.5 if any(one.kind == "blind" for one in bench.written) else 0.0
     settings = QuestionsSettings(quota={MODEL: n}, kinds={"fact": 1.0}, seed=seed, blind=some_blind)
-    return [known[query.id] for query in choose(pool, has, target, settings).queries]
+    found = choose_looking(look, target, settings)
+    return [known[query.id] for query in found.queries], len(looked)
 
 
 def read(name: str, folder: Path, left_out: Sequence[str], work: Path) -> Bench:
@@ -141,9 +166,7 @@ def whole_sets(bench: Bench, target: Sequence[float]) -> dict[str, Scores]:
     told[f"answered, pool of {DEPTH}"] = bench.scores(answered(everything), DEPTH)
     for n in (60, 100):
         if n < len(answered(everything)):
-            told[f"{n} chosen by words, pool of {DEPTH}"] = bench.scores(
-                chosen(bench, answered(everything), n, SEEDS[0], target), DEPTH
-            )
+            told[f"{n} chosen by words, pool of {DEPTH}"] = bench.scores(chosen(bench, n, SEEDS[0], target), DEPTH)
     return told
 
 
@@ -169,7 +192,7 @@ def seeded_sets(bench: Bench, target: Sequence[float]) -> dict[str, Callable[[in
                     lambda seed, n=n, depth=depth: bench.scores(drawn(good, n, seed), depth)  # type: ignore[misc]
                 )
             told[f"{n} chosen by words, pool of {DEPTH}"] = (
-                lambda seed, n=n: bench.scores(chosen(bench, good, n, seed, target), DEPTH)  # type: ignore[misc]
+                lambda seed, n=n: bench.scores(chosen(bench, n, seed, target), DEPTH)  # type: ignore[misc]
             )
     by_id = {one.id: one for one in everything}
     for n in sorted({len(ids) for ids in looks}):
@@ -237,6 +260,9 @@ def tell(bench: Bench) -> None:
         decided = f"{mean[1]:.1%} [{ends[0, 1]:.1%}, {ends[1, 1]:.1%}]"
         wrong, is_best = f"{mean[2]:.1%}, {rows[:, 2].max():.1%}", f"{(rows[:, 3] == 1).mean():.0%}"
         print(f"| {label} | {tau} | {decided} | {wrong} | {is_best} | {mean[3]:.1f} |")
+    for n in (n for n in SIZES if n < len(answered(bench.written))):
+        pools = np.mean([looked_up(bench, n, seed, target)[1] for seed in SEEDS])
+        print(f"\nTo choose {n} evidence was looked for of {pools:.1f} questions.")
     print(
         "\n| pool of | passages a question | input tokens a question | of grade 2 | of grade 1 |\n|--:|--:|--:|--:|--:|"
     )

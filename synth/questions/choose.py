@@ -7,8 +7,8 @@ shares none flatters embeddings; people's stand between. What is matched is the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -100,6 +100,29 @@ def choose(
     chosen = [query for query, is_in in zip(pool, exchange.inside, strict=True) if is_in]
     ordered = Draw(chosen, Counter(map(cell_of, chosen)), settings.blind, settings.seed).all()
     return Choice(tuple(ordered), exchange.distance(), drawn, (*notices, *_short(chosen, wanted)))
+
+
+Look = Callable[[Collection[str]], tuple[Sequence[Query], Mapping[str, float]]]
+"""Ids of questions to (the pool without those of them that nothing answers, what each of it shares with its best
+passage as far as it is known, and with one of its own section where nobody has looked)."""
+
+
+def choose_looking(
+    look: Look, target: Sequence[float], settings: QuestionsSettings, keep: Sequence[str] = ()
+) -> Choice:
+    """`choose` where what answers a question costs a request: those alone are looked up that are chosen.
+
+    Those that something answers stay, and in place of the others new ones are chosen, until all have been looked up.
+    """
+    pool, shares = look(keep)
+    looked, held = set(keep), set[str]()
+    first = choice = choose(pool, shares, target, settings, keep)
+    while new := {query.id for query in choice.queries} - looked:
+        pool, shares = look(new)
+        looked |= new
+        held |= new & {query.id for query in pool}
+        choice = choose(pool, shares, target, settings, keep, held)
+    return replace(choice, drawn=first.drawn)
 
 
 def _kept(
