@@ -269,26 +269,19 @@ def _notes(ratings: Ratings, told: Sequence[tuple[PairAgreement, Scale]]) -> lis
 
 
 def _on_scale(scale: Scale) -> Iterator[str]:
-    if scale.numeric and not scale.declared and (gaps := _gaps(scale)):
-        yield (
-            f"the weights of kappa(linear) and kappa(quadratic) are of places among the labels seen, and "
-            f"{', '.join(gaps[:10])} never occurs: name the whole scale with --scale if it is on it"
-        )
+    labels = scale.values
+    whole = 0 < len(labels) <= LARGEST and not (labels % 1).any() and labels.max() - labels.min() <= LARGEST
+    if scale.numeric and not scale.declared and whole:
+        # Labels that never occur beyond the ends move no weight in proportion to the others.
+        between = set(range(int(labels.min()), int(labels.max()))) - set(labels.tolist())
+        if gaps := [spelt(float(label)) for label in sorted(between)]:
+            yield (
+                f"the weights of kappa(linear) and kappa(quadratic) are of places among the labels seen, and "
+                f"{', '.join(gaps[:10])} never occurs: name the whole scale with --scale if it is on it"
+            )
     if scale.outside:
         outside = ", ".join(plain(spelt(label)) for label in scale.outside[:10])
         yield f"outside the scale, each a category of its own: {outside}"
-
-
-def _gaps(scale: Scale) -> list[str]:
-    """Whole numbers between the labels that are none; nothing where labels are not whole, or measured values.
-
-    Labels that never occur beyond the ends move no weight in proportion to the others.
-    """
-    labels = scale.values
-    if not len(labels) or len(labels) > LARGEST or (labels % 1).any() or labels.max() - labels.min() > LARGEST:
-        return []
-    held = set(labels.tolist())
-    return [spelt(float(x)) for x in range(int(labels.min()), int(labels.max())) if float(x) not in held]
 
 
 MOST = 10
@@ -396,8 +389,7 @@ def joined_files(labels: Path, judged: Sequence[Path], clusters: Clusters | None
 
 
 def _by_section(ratings: Ratings, clusters: Clusters) -> Ratings:
-    known = clusters.of(ratings.clusters)
-    return replace(ratings, clusters=tuple(known.names[number] for number in known.numbers), by="section")
+    return replace(ratings, clusters=clusters.names_of(ratings.clusters), by="section")
 
 
 def agree_on_criterion(ratings: Ratings, *, relevant: str | None = None, bootstrap: int, seed: int) -> Agreement:
@@ -464,17 +456,14 @@ def page(plots: Plots) -> str:
     """One self-contained HTML page with a plot for each title."""
     parts = []
     for title, (pairs, figures) in plots.items():
-        words = "; ".join(f"{name.replace('_', ' ')} {_words(figure)}" for name, figure in figures.items())
-        caption = f"{sum(pairs.values()):,} pairs of labels. {words}. Shaded: 95% intervals."
+        words = []
+        for name, figure in figures.items():
+            interval = "" if figure.ci_low is None else f" [{figure.ci_low:.3g}, {figure.ci_high:.3g}]"
+            value = "undefined" if figure.value is None else f"{figure.value:.3g}{interval}"
+            words.append(f"{name.replace('_', ' ')} {value}")
+        caption = f"{sum(pairs.values()):,} pairs of labels. {'; '.join(words)}. Shaded: 95% intervals."
         parts.append(f"<h1>{escape(title)}</h1>\n{_plot(title, pairs, figures)}\n<p>{escape(caption)}</p>")
     return _PAGE.format(title="Agreement of judge and people (Bland-Altman)", body="\n".join(parts))
-
-
-def _words(figure: Figure) -> str:
-    if figure.value is None:
-        return "undefined"
-    interval = "" if figure.ci_low is None else f" [{figure.ci_low:.3g}, {figure.ci_high:.3g}]"
-    return f"{figure.value:.3g}{interval}"
 
 
 def _plot(title: str, pairs: Pairs, figures: Mapping[str, Figure]) -> str:

@@ -428,7 +428,6 @@ def _scored(
     start = present.given
     if start is None:
         start = present.relevant_from if passages else _lowest_yes(rows, least)
-    known = clusters.of([row.query_id for row in rows])
 
     def made(on: str, score: Sequence[float | None], threshold: float | None, setting: str | None) -> Scored:
         return Scored(
@@ -440,7 +439,7 @@ def _scored(
             people=tuple(label >= least for label in people),
             now=tuple(None if row.label is None else row.label >= start for row in rows),
             score=tuple(score),
-            clusters=tuple(known.names[number] for number in known.numbers),
+            clusters=clusters.names_of([row.query_id for row in rows]),
             whole=on == _LABEL and all(row.label is None or row.label % 1 == 0 for row in rows),
             present=threshold,
             setting=setting if passages else None,

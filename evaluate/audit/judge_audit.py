@@ -247,8 +247,7 @@ def audit_repeats(
             if key in first and (kind == "games") == repeat.criterion.startswith("game-"):
                 rows.setdefault(key, [first[key]]).append(repeat.label)
         if rows:
-            of = [clusters.names[clusters.number(query)] for query, _, _ in rows]
-            figure = repeat_consistency(list(rows.values()), of)
+            figure = repeat_consistency(list(rows.values()), clusters.names_of([query for query, _, _ in rows]))
             said, name = KINDS[kind], "repeat_consistency"
             findings.append(AuditFinding(key=name, subject=kind, figure=figure, fair=1.0, sentence=said))
     return tuple(findings)
@@ -336,8 +335,7 @@ def _on_one(
     pairable = [place for place, unit in enumerate(units) if len(unit) > 1]
     found = Found(len(pairable), len(units) - len(pairable))
     if pairable:
-        known = clusters.of([keys[place][0] for place in pairable])
-        together = clusters_of_rows([known.names[number] for number in known.numbers])
+        together = clusters_of_rows(clusters.names_of([keys[place][0] for place in pairable]))
         labels = [units[place] for place in pairable]
         split = np.array([float(len(set(unit)) > 1) for unit in labels])
         found.share(Share(SPLIT, split, np.ones(len(split)), _NOTHING), together)

@@ -46,9 +46,13 @@ class Clusters:
         return self._numbers[query]
 
     def of(self, queries: Sequence[str]) -> Clusters:
-        """The clusters of these queries alone, in their order; one that is not known is its own cluster."""
+        """The clusters of these queries alone, in their order."""
+        return Clusters.named(queries, self.names_of(queries))
+
+    def names_of(self, queries: Sequence[str]) -> tuple[str, ...]:
+        """The name of each one's cluster; one that is not known is its own cluster."""
         known = self._numbers
-        return Clusters.named(queries, [self.names[known[q]] if q in known else f"query {q}" for q in queries])
+        return tuple(self.names[known[q]] if q in known else f"query {q}" for q in queries)
 
     def where(self, which: Truths) -> Clusters:
         """Some of the queries, `which` (queries,); clusters keep their numbers, also those left without a query."""

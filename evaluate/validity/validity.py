@@ -14,7 +14,7 @@ from ragassay.errors import InputError
 from ragassay.evidence import Documents, Evidence, Graded, Span, place_of, read_graded
 from ragassay.experiment.workspace import VariantRun, Workspace
 from ragassay.files import digest_file, read_model, read_qrels, read_records, read_run, write_json, write_text
-from ragassay.records import Figure, Page, Passage, Query, QuestionsCheck, Section, left_out, originals
+from ragassay.records import Figure, Page, Passage, Query, QuestionsCheck, Section, grouped, left_out, originals
 from ragassay.text import one_line, untrusted
 
 from ..audit.taste import writers_of
@@ -265,14 +265,14 @@ def render(found: Validity) -> str:
         lstrip_blocks=True,
     )
     environment.globals |= {"one_line": one_line, "cell": _cell}
-    sections = []
+    sections, more = [], grouped(_tables(found))
     for name, title in TITLES.items():
         part = getattr(found, name)
         rows = [(_label(key), figure) for key, figure in getattr(part, "figures", {}).items()]
         if name == "realism" and part.check and part.check.auc:
             rows.append(("AUC of a classifier", part.check.auc))
         figures = [Table("Figures", ("", "value"), rows)] if rows else []
-        sections.append(ShownPart(name, title, part, [*figures, *_MORE[name](found)]))
+        sections.append(ShownPart(name, title, part, [*figures, *more.get(name, ())]))
     return environment.get_template("validity.html.j2").render(v=found, sections=sections)
 
 
@@ -287,7 +287,8 @@ def _cell(cell: str | Figure) -> tuple[str, str]:
     return f"{cell.value:.2f}", f"{ends}n {cell.n:,}{failed}"
 
 
-def _leak(found: Validity) -> Iterator[Table]:
+def _tables(found: Validity) -> Iterator[tuple[str, Table]]:
+    """Each table beside the figures, with the part that it is of."""
     if thirds := found.leak.thirds:
         parts = [f"overlap {third.low:.2f} to {third.high:.2f}" for third in thirds]
         sides = (
@@ -295,54 +296,42 @@ def _leak(found: Validity) -> Iterator[Table]:
             ("The same of each variant", "variant", [third.variants for third in thirds]),
         )
         for caption, of, figures in sides:
-            yield Table(caption, [of, *parts], [[name, *(one[name] for one in figures)] for name in figures[0]])
+            rows: list[list[Any]] = [[name, *(one[name] for one in figures)] for name in figures[0]]
+            yield "leak", Table(caption, [of, *parts], rows)
     if gains := found.leak.interactions:
         rows = [[f"{one.family} – {one.other}", one.figure] for one in gains]
-        yield Table("How much more one family gains by overlap (difference of slopes)", ["families", "value"], rows)
-
-
-def _realism(found: Validity) -> Iterator[Table]:
+        caption = "How much more one family gains by overlap (difference of slopes)"
+        yield "leak", Table(caption, ["families", "value"], rows)
     if found.realism.check and (looks := found.realism.check.features):
         rows = [[row.feature, f"{row.experts:.2f}", f"{row.written:.2f}", _number(row.difference)] for row in looks]
-        yield Table("What gives them away", ["feature", "people’s", "written", "difference in deviations"], rows)
+        header = ["feature", "people’s", "written", "difference in deviations"]
+        yield "realism", Table("What gives them away", header, rows)
     if copies := found.realism.copies:
         rows = [[one.text, one.real, f"{one.similarity:.2f}"] for one in copies]
-        yield Table("Nearest copies", ["written", "people’s", "similarity"], rows)
-
-
-def _coverage(found: Validity) -> Iterator[Table]:
+        yield "realism", Table("Nearest copies", ["written", "people’s", "similarity"], rows)
     covered = found.coverage
     for what, asked in (("document", covered.documents), ("kind", covered.kinds), ("role", covered.roles)):
         if asked:
             rows = [[row.name, row.share, _number(row.expected)] for row in asked]
-            yield Table(f"Share of the written questions by {what}", [what, "share", "expected"], rows)
-
-
-def _difficulty(found: Validity) -> Iterator[Table]:
-    kept = set(found.difficulty.subset.questions) if found.difficulty.subset else set()
-    rows = [
-        [one.id, one.difficulty, one.discrimination, "in the smaller set" if one.id in kept else ""]
-        for one in sorted(found.difficulty.questions, key=lambda one: one.difficulty.value or 0.0)
-    ]
-    if rows:
-        yield Table("Each question, the hardest first", ["question", "difficulty", "discrimination", ""], rows)
-
-
-def _authors(found: Validity) -> Iterator[Table]:
+            yield "coverage", Table(f"Share of the written questions by {what}", [what, "share", "expected"], rows)
+    if questions := sorted(found.difficulty.questions, key=lambda one: one.difficulty.value or 0.0):
+        kept = found.difficulty.subset.questions if found.difficulty.subset else ()
+        said = dict.fromkeys(kept, "in the smaller set")
+        rows = [[one.id, one.difficulty, one.discrimination, said.get(one.id, "")] for one in questions]
+        header = ["question", "difficulty", "discrimination", ""]
+        yield "difficulty", Table("Each question, the hardest first", header, rows)
     if groups := found.authors.groups:
         header = ["by", "", "questions", "τ-b with the others", "τ-b without, with all"]
         rows = [[one.by, one.name, f"{one.n:,}", one.tau_b, one.tau_b_left_out] for one in groups]
-        yield Table("The order by the questions of one, and without them", header, rows)
+        yield "authors", Table("The order by the questions of one, and without them", header, rows)
     if favours := found.authors.favours:
-        leads = [[one.by, one.group, one.family, one.figure] for one in favours]
-        yield Table("Each family’s lead over the field", ["by", "", "family", "lead there less elsewhere"], leads)
-
-
-def _people(found: Validity) -> Iterator[Table]:
+        rows = [[one.by, one.group, one.family, one.figure] for one in favours]
+        header = ["by", "", "family", "lead there less elsewhere"]
+        yield "authors", Table("Each family’s lead over the field", header, rows)
     if beside := found.people.beside:
         names = list(beside[0].figures)
         rows = [[one.basis, *(one.figures[name] for name in names)] for one in beside]
-        yield Table("Written questions beside people’s", ["by", *map(_label, names)], rows)
+        yield "people", Table("Written questions beside people’s", ["by", *map(_label, names)], rows)
 
 
 def _label(key: str) -> str:
@@ -351,6 +340,3 @@ def _label(key: str) -> str:
 
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
-
-
-_MORE = dict(zip(TITLES, (_leak, _realism, _coverage, _difficulty, _authors, _people), strict=True))

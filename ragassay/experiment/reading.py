@@ -131,19 +131,12 @@ def _complaint(error: ValidationError, text: str, path: Path) -> InputError:
 def _known(location: tuple[int | str, ...]) -> str | None:
     table: Any = Experiment
     for part in location[:-1]:
-        table = _inside(table, part)
+        if fields := getattr(table, "model_fields", None):
+            table = fields[part].annotation if part in fields else None
+        else:  # an item in a list of tables, or in a table of tables, whatever its name
+            table = next((kind for kind in get_args(table)[::-1] if kind not in {Ellipsis, NoneType}), None)
     fields = getattr(table, "model_fields", None)
-    if not fields:
-        return None
-    return f"{did_you_mean(str(location[-1]), fields)}known here: {', '.join(fields)}"
-
-
-def _inside(table: Any, part: int | str) -> Any:
-    """The type of a key of a table; of an item in a list of tables, or in a table of tables, whatever its name."""
-    if fields := getattr(table, "model_fields", None):
-        return fields[part].annotation if part in fields else None
-    inner = [kind for kind in get_args(table) if kind not in {Ellipsis, NoneType}]
-    return inner[-1] if inner else None
+    return f"{did_you_mean(str(location[-1]), fields)}known here: {', '.join(fields)}" if fields else None
 
 
 def line_of(keys: Sequence[str | int], text: str) -> int | None:

@@ -205,15 +205,13 @@ def _differing(tables: Sequence[Table]) -> list[Parts]:
     """For each combination of one table, the keys whose values differ among them."""
     rows = [table.model_dump() for table in tables]
     keys = [key for key in rows[0] if len({repr(row[key]) for row in rows}) > 1]
-    whole = {key: _slugs(["none" if key in WITHOUT and row[key] is None else row[key] for row in rows]) for key in keys}
+    whole = {}
+    for key in keys:
+        values = ["none" if key in WITHOUT and row[key] is None else row[key] for row in rows]
+        short = [_slug(value, whole=False) for value in values]  # the last part of a path, unless two would be the same
+        same = len(set(short)) < len(set(map(repr, values)))
+        whole[key] = [_slug(value, whole=True) for value in values] if same else short
     return [{key: whole[key][number] for key in keys} for number in range(len(rows))]
-
-
-def _slugs(values: Sequence[Any]) -> list[str]:
-    """How values stand in names: the last part of a path, unless two would be the same."""
-    short = [_slug(value, whole=False) for value in values]
-    distinct = {repr(value) for value in values}
-    return short if len(set(short)) == len(distinct) else [_slug(value, whole=True) for value in values]
 
 
 def _slug(value: Any, *, whole: bool) -> str:
