@@ -45,15 +45,14 @@ def chosen_variant(screened: Screened, worse: Truths, baseline: int | None, seed
         return None
     best, second = int(ranked[0]), int(ranked[1]) if len(ranked) > 1 else None
     choices = Choices.of(screened.field, screened.by_cost, screened.clusters, seed)
-    mean = BeforeAfter(before=mean_figures(values[[best]], screened.clusters)[0], after=choices.mean(values, UNIT))
+    mean = BeforeAfter(before=mean_figures(values[[best]], screened.clusters)[0], after=choices.mean(values))
     lead = over = None
     if second is not None:
-        lead = BeforeAfter(before=_lead(screened, best, second), after=choices.lead(values, UNIT))
+        lead = BeforeAfter(before=_lead(screened, best, second), after=choices.lead(values))
     if baseline is not None and baseline != best:
-        over = BeforeAfter(before=_lead(screened, best, baseline), after=choices.lead_over(baseline, values, UNIT))
-    others = [at for at in ranked.tolist() if at != best]
+        over = BeforeAfter(before=_lead(screened, best, baseline), after=choices.lead(values, baseline))
+    others = ranked[1:].tolist()
     untold = [names[at] for at in others if not worse[at]]
-    sure = bool(others) and not untold
     return ChosenVariant(
         name=names[best],
         runner_up=None if second is None else names[second],
@@ -62,7 +61,7 @@ def chosen_variant(screened: Screened, worse: Truths, baseline: int | None, seed
         lead=lead,
         lead_over_baseline=over,
         n_splits=SPLITS,
-        sure=sure,
+        sure=bool(others) and not untold,
         untold=tuple(untold),
         sentence=_chosen_said(screened, names[best], mean, untold, len(others)),
     )
@@ -120,21 +119,14 @@ class Choices:
         chosen = [np.where(inside, two[n:, None], two[:n, None]) for two in (best, second)]
         return cls(np.stack(chosen), clusters)
 
-    def mean(self, values: Floats, limits: Range) -> Figure:
-        """The mean of what is chosen; values: (variants, queries)."""
-        return _figure(self._values(values, 0), self.clusters, limits, difference=False)
+    def mean(self, values: Floats) -> Figure:
+        """The mean of what is chosen; values: (variants, queries), from 0 to 1."""
+        return _figure(self._values(values, 0), self.clusters, UNIT)
 
-    def lead(self, values: Floats, limits: Range) -> Figure:
-        """How far what is chosen is ahead of what the same half puts second; limits: of a query's value."""
-        return self._ahead(self._values(values, 1), values, limits)
-
-    def lead_over(self, other: int, values: Floats, limits: Range) -> Figure:
-        """The same over the variant `other`."""
-        return self._ahead(values[other], values, limits)
-
-    def _ahead(self, others: Floats, values: Floats, limits: Range) -> Figure:
-        width = limits[1] - limits[0]
-        return _figure(self._values(values, 0) - others, self.clusters, (-width, width), difference=True)
+    def lead(self, values: Floats, over: int | None = None) -> Figure:
+        """How far what is chosen is ahead of what the same half puts second, or of the variant `over`."""
+        others = self._values(values, 1) if over is None else values[over]
+        return _figure(self._values(values, 0) - others, self.clusters, (-1.0, 1.0))
 
     def _values(self, values: Floats, place: int) -> Floats:
         """(splits, queries): of the best (0) or the second (1), as far as it has values."""
@@ -142,10 +134,10 @@ class Choices:
         return found
 
 
-def halves_of(clusters: Clusters, seed: int, splits: int = SPLITS) -> Truths:
-    """(splits, clusters): random halves of the clusters, by their names in order; of an odd number one more is out."""
+def halves_of(clusters: Clusters, seed: int) -> Truths:
+    """(SPLITS, clusters): random halves of the clusters, by their names in order; of an odd number one more is out."""
     n = len(clusters.names)
-    ranks = np.argsort(np.random.default_rng(seed).random((splits, n)), axis=1)
+    ranks = np.argsort(np.random.default_rng(seed).random((SPLITS, n)), axis=1)
     halves: Truths = np.argsort(ranks, axis=1) < n // 2
     return halves
 
@@ -164,12 +156,12 @@ def _two_best(lead: Floats, among: Ints) -> tuple[Ints, Ints]:
     return among[first], among[second]
 
 
-def _figure(values: Floats, clusters: Clusters, limits: Range, *, difference: bool) -> Figure:
+def _figure(values: Floats, clusters: Clusters, limits: Range) -> Figure:
     """The mean over splits and queries of values (splits, queries), NaN where what was chosen has failed.
 
     The interval is from each split's error; where no split has any, from the values averaged over the splits.
     """
-    known = ~np.isnan(values)
+    known, difference = ~np.isnan(values), limits != UNIT
     share = known.mean(axis=0)
     n, failed = int((share > 0).sum()), int((share == 0).sum())
     if not n:

@@ -49,7 +49,7 @@ def test_what_failed_where_it_is_reported_is_missing_and_no_zero():
     values = np.full((2, 10), 0.2)
     values[0] = 0.9
     values[0, 3] = np.nan
-    after = choices(screening(values)).mean(values, (0.0, 1.0))
+    after = choices(screening(values)).mean(values)
     assert (after.value, after.n, after.n_failed) == (pytest.approx(0.9), 9, 1)
 
 
@@ -69,7 +69,7 @@ def test_what_ties_on_a_half_is_not_chosen_by_the_other():
     rng, off = np.random.default_rng(12), []
     for _ in range(60):
         values = rng.integers(0, 2, (60, 8)).astype(float)
-        off.append(choices(screening(values)).mean(values, (0.0, 1.0)).value - 0.5)
+        off.append(choices(screening(values)).mean(values).value - 0.5)
     assert abs(np.mean(off)) < 2.5 * np.std(off) / np.sqrt(60)
 
 
