@@ -97,11 +97,6 @@ def convert_text(data: bytes) -> Converted:
     return Converted(pages, [], printed=True)
 
 
-def convert_markdown(data: bytes) -> Converted:
-    """Markdown as it stands; its headings are the outline. Raises UnreadableDocument."""
-    return paged_markdown(decoded(data))
-
-
 def paged_markdown(text: str) -> Converted:
     """The pages of a text in Markdown; the outline is the headings that CommonMark sees, not those in a front matter or
     in code."""
@@ -282,8 +277,10 @@ def convert(path: str, kind: str) -> Converted:
         with memory_limited(MOST_MEMORY):
             if kind == "docx":
                 return convert_docx(path)
-            ways = {"html": convert_html, "markdown": convert_markdown, "text": convert_text}
-            return ways[kind](Path(path).read_bytes())
+            data = Path(path).read_bytes()
+            if kind == "markdown":
+                return paged_markdown(decoded(data))
+            return convert_html(data) if kind == "html" else convert_text(data)
     except OSError as error:
         raise UnreadableDocument(f"cannot be opened ({error.strerror or error})") from error
     except MemoryError as error:
@@ -292,16 +289,8 @@ def convert(path: str, kind: str) -> Converted:
 
 PDF = "pdf"
 
-SUFFIXES = {
-    ".pdf": PDF,
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".txt": "text",
-    ".html": "html",
-    ".htm": "html",
-    ".xhtml": "html",
-    ".docx": "docx",
-}
+SUFFIXES = {".pdf": PDF, ".md": "markdown", ".markdown": "markdown", ".txt": "text", ".docx": "docx"}
+SUFFIXES |= dict.fromkeys((".html", ".htm", ".xhtml"), "html")
 
 SETTINGS_TOO = frozenset({"markdown", "text"})
 """Kinds that prompts and notes beside the documents have as well."""

@@ -18,7 +18,7 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.records import Page, Passage, Section
 from ragassay.synth.documents.text import DocumentText
-from ragassay.synth.formats import PAGE_CHARACTERS, convert_html, convert_markdown, convert_text
+from ragassay.synth.formats import PAGE_CHARACTERS, convert_html, convert_text, paged_markdown
 from ragassay.synth.ingest import ingest
 from ragassay.synth.pdf.readers import OutlineEntry
 
@@ -64,7 +64,7 @@ def test_markdown_text_and_html_become_pages_sections_and_passages(tmp_path: Pat
 
 def test_headings_of_the_same_name_stand_where_they_stand() -> None:
     parts = "".join(f"## {name}\n\n### Options\n\n{name} takes options.\n\n" for name in ("Alpha", "Beta"))
-    made = convert_markdown(parts.encode())
+    made = paged_markdown(parts)
     outline = tuple(OutlineEntry(*entry) for entry in made.outline)
     text = DocumentText("m.md", tuple(enumerate(made.pages, 1)), outline)
     assert [text.title_at(text.text.index(f"{name} takes")) for name in ("Alpha", "Beta")] == [
@@ -98,7 +98,7 @@ def test_form_feeds_are_pages_with_their_heads_taken_away() -> None:
 
 @given(st.text(st.sampled_from("ab #\n`-=>|"), max_size=9000))
 def test_pages_are_the_whole_text_in_pieces_of_a_page(text: str) -> None:
-    made = convert_markdown(text.encode())
+    made = paged_markdown(text)
     assert "".join(made.pages) == text and all(len(page) <= PAGE_CHARACTERS for page in made.pages)
     assert all(1 <= page <= len(made.pages) and 1 <= level <= 6 and title for page, level, title in made.outline)
 

@@ -15,7 +15,18 @@ from ragassay.errors import InputError
 from ragassay.experiment.tables import KINDS, QuestionsSettings
 from ragassay.prompts import TAGS, count_tokens
 from ragassay.records import Section
-from ragassay.synth.questions.slots import Assignment, Role, Roles, Setup, Slot, assign, request_roles, shares, usable
+from ragassay.synth.questions.slots import (
+    Assignment,
+    Role,
+    Roles,
+    Setup,
+    Slot,
+    assign,
+    request_roles,
+    sample_sections,
+    shares,
+    usable,
+)
 
 SECTIONS = [Section(id=f"s{n}", doc="a.pdf", first_page=1, last_page=1, start=0, end=1, text="t") for n in range(24)]
 LINKS = {section.id: (SECTIONS[0],) for section in SECTIONS[1:]} | {"s0": (SECTIONS[1], SECTIONS[2])}
@@ -128,3 +139,39 @@ def test_of_a_reply_is_kept_what_is_a_role(said: list[str], kept: list[str]) -> 
 def test_a_reply_with_too_few_roles_does_not_fit(said: list[str]) -> None:
     with pytest.raises(ValidationError, match="4 are needed"):
         Roles(roles=[Role(role=one) for one in said])
+
+
+def sections_of(lengths: dict[str, list[int]]) -> list[Section]:
+    return [
+        Section(id=f"{doc}-{n}", doc=doc, first_page=n + 1, last_page=n + 1, start=0, end=length, text="x" * length)
+        for doc, row in lengths.items()
+        for n, length in enumerate(row)
+    ]
+
+
+def test_shares_are_those_of_sainte_lague() -> None:
+    """Seven seats for 53, 24 and 23 thousand votes are 3, 2 and 2; by D'Hondt's divisors they are 5, 1 and 1, or 4, 2
+    and 1 where each has one first. The smallest document has one at least."""
+    sections = sections_of({"a": [100] * 530, "b": [100] * 240, "c": [100] * 230})
+    assert Counter(section.doc for section in sample_sections(sections, 7, seed=7)) == {"a": 3, "b": 2, "c": 2}
+    sections = sections_of({"long": [100] * 60, "half": [100] * 30, "tiny": [5]})
+    shares = Counter(section.doc for section in sample_sections(sections, 19, seed=7))
+    assert shares == {"long": 12, "half": 6, "tiny": 1}
+
+
+def test_sections_are_drawn_from_all_parts_of_a_document() -> None:
+    drawn = sample_sections(sections_of({"a": [10] * 40}), 4, seed=7)
+    assert [(section.first_page - 1) // 10 for section in drawn] == [0, 1, 2, 3]
+
+
+@given(
+    st.dictionaries(st.sampled_from("abcdef"), st.lists(st.integers(1, 500), min_size=1, max_size=8), min_size=1),
+    st.integers(1, 40),
+    st.integers(0, 3),
+)
+def test_as_many_sections_as_asked_and_every_document(lengths: dict[str, list[int]], n: int, seed: int) -> None:
+    sections = sections_of(lengths)
+    drawn = sample_sections(sections, n, seed)
+    assert len(drawn) == min(n, len(sections))
+    assert len({section.doc for section in drawn}) == min(n, len(lengths))
+    assert drawn == [section for section in sections if section in drawn]
