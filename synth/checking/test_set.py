@@ -150,7 +150,13 @@ def write_accepted(path: Path, sheet: Path, out: Path) -> tuple[int, int]:
     accepted = _accepted(items, sheet)
     if not accepted:
         raise InputError("accepts no question", file=sheet, remedy="write accept into the column verdict of some row")
-    write_text(out, _listed(path, accepted) if items[0].line is None else _copied(path, items, accepted))
+    if items[0].line is not None:
+        write_text(out, _copied(path, items, accepted))
+    else:
+        value, rows = read_json(path), {item.row for item in accepted}
+        name = list_field(value) if isinstance(value, dict) else None
+        kept = [one for number, one in enumerate(value[name] if name else value, 1) if number in rows]
+        write_text(out, json.dumps({**value, name: kept} if name else kept, ensure_ascii=False, indent=2) + "\n")
     return len(accepted), len(items)
 
 
@@ -195,13 +201,6 @@ def _copied(path: Path, items: Sequence[Item], accepted: Sequence[Item]) -> str:
         own = "".join(lines[starts[item.row - 1] : starts[item.row]])
         kept.append(own.rstrip("\r\n") + ("\r\n" if own.endswith("\r\n") else "\n"))
     return "".join(kept)
-
-
-def _listed(path: Path, accepted: Sequence[Item]) -> str:
-    value, rows = read_json(path), {item.row for item in accepted}
-    name = list_field(value) if isinstance(value, dict) else None
-    kept = [one for number, one in enumerate(value[name] if name else value, 1) if number in rows]
-    return json.dumps({**value, name: kept} if name else kept, ensure_ascii=False, indent=2) + "\n"
 
 
 Fault = Literal[

@@ -376,6 +376,7 @@ class Sections:
 
     def __init__(self, sections: Sequence[Section]) -> None:
         self.sections = sections
+        self._indexes = {section.id: index for index, section in enumerate(sections)}
         self._counts = [Counter(terms(section.text)) for section in sections]
         self._holders: defaultdict[str, list[int]] = defaultdict(list)
         self._lengths = [counts.total() for counts in self._counts]
@@ -408,10 +409,6 @@ class Sections:
                 scores[index] += self._idf[term] * (count * (K1 + 1) / (count + K1 * (1 - B + B * length / mean)))
         best = sorted(scores, key=lambda index: (-scores[index], index))
         return tuple(self.sections[index] for index in best if self.sections[index] != without)[:n]
-
-    @cached_property
-    def _indexes(self) -> Mapping[str, int]:
-        return {section.id: index for index, section in enumerate(self.sections)}
 
     @cached_property
     def _idf(self) -> Mapping[str, float]:

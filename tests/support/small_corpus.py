@@ -11,6 +11,9 @@ from support.loopback.behaviours import Behaviour, reply
 from support.pdf_maker import make_pdf
 from support.schema_replies import SUBJECTS, VERBS, reply_to
 
+from ragassay.experiment.reading import load_experiment
+from ragassay.experiment.workspace import Workspace
+
 EXPERIMENT = """\
 [ingest]
 section_tokens = 200
@@ -97,3 +100,11 @@ def edit(corpus: Path, old: str, new: str) -> None:
     path = corpus / "experiment.toml"
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
+
+
+def documents_folder(corpus: Path, tables: str = "") -> Workspace:
+    """A folder for documents, with these tables and nobody who is asked; its results are beside it."""
+    corpus.mkdir(exist_ok=True)
+    models = '[answer]\nmodel = "openai:a"\n[judge]\nmodel = "openai:a"\n[questions]\nsource = "own"\n'
+    (corpus / "experiment.toml").write_text(f"{tables}\n{models}", "utf-8")
+    return Workspace(corpus, corpus.parent / "results", load_experiment(corpus / "experiment.toml"))

@@ -11,6 +11,7 @@ from docx import Document as Word
 from docx.oxml import parse_xml
 from hypothesis import given
 from hypothesis import strategies as st
+from support.small_corpus import documents_folder
 
 from ragassay.errors import LEFT_OUT, InputError
 from ragassay.experiment.reading import load_experiment
@@ -27,10 +28,7 @@ PROSE = "The pump is started by pressing the green button twice within one secon
 
 
 def workspace(corpus: Path, kinds: list[str], more: str = "") -> Workspace:
-    corpus.mkdir(exist_ok=True)
-    models = '[answer]\nmodel = "openai:a"\n[judge]\nmodel = "openai:a"\n[questions]\nsource = "own"\n'
-    (corpus / "experiment.toml").write_text(f"{models}[ingest]\nkinds = {json.dumps(kinds)}\n{more}", "utf-8")
-    return Workspace(corpus, corpus.parent / "results", load_experiment(corpus / "experiment.toml"))
+    return documents_folder(corpus, f"[ingest]\nkinds = {json.dumps(kinds)}\n{more}")
 
 
 def bad(space: Workspace) -> dict[str, str]:

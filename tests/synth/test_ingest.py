@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 from support.pdf_maker import add_outline, break_page, make_encrypted_pdf, make_pdf
+from support.small_corpus import documents_folder
 
 from ragassay.errors import InputError
-from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records
 from ragassay.records import Page, Passage, Section
@@ -29,10 +29,7 @@ def paragraph(topic: str, sentences: int = 12) -> str:
 
 
 def workspace(corpus: Path, *, tables: str = "", corpus_table: str = "") -> Workspace:
-    corpus.mkdir(exist_ok=True)
-    models = '[answer]\nmodel = "openai:a"\n[judge]\nmodel = "openai:a"\n[questions]\nsource = "own"\n'
-    (corpus / "experiment.toml").write_text(f"[corpus]\n{corpus_table}\n{models}{tables}", "utf-8")
-    return Workspace(corpus, corpus.parent / "results", load_experiment(corpus / "experiment.toml"))
+    return documents_folder(corpus, f"[corpus]\n{corpus_table}\n{tables}")
 
 
 def written(space: Workspace) -> tuple[list[Page], list[Section], list[Passage], list[dict[str, Any]]]:

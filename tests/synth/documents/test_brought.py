@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from support.json_lines import records, write_lines
 from support.pdf_maker import make_pdf
+from support.small_corpus import documents_folder
 
 from ragassay.errors import InputError
-from ragassay.experiment.reading import load_experiment
-from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.records import Page, Passage, Section
 from ragassay.synth.documents.page_furniture import suspicious_pages
@@ -21,15 +20,8 @@ from ragassay.synth.stages import INGEST
 PROSE = "The pump is started by pressing the green button twice within one second of opening the valve."
 
 
-def workspace(corpus: Path, table: str) -> Workspace:
-    corpus.mkdir(exist_ok=True)
-    models = '[answer]\nmodel = "openai:a"\n[judge]\nmodel = "openai:a"\n[questions]\nsource = "own"\n'
-    (corpus / "experiment.toml").write_text(f"{models}[ingest]\n{table}", "utf-8")
-    return Workspace(corpus, corpus.parent / "results", load_experiment(corpus / "experiment.toml"))
-
-
 def test_ready_passages_are_taken_as_they_are_and_sections_made_of_them(tmp_path: Path) -> None:
-    space = workspace(tmp_path / "c", 'kinds = ["passages"]\n')
+    space = documents_folder(tmp_path / "c", '[ingest]\nkinds = ["passages"]\n')
     given = [
         {"_id": "9", "title": "Pumps", "text": f" {PROSE}  twice ", "metadata": {"doc": "a b.pdf", "colour": "red"}},
         {"_id": "7", "title": "Lone", "text": PROSE},
@@ -60,7 +52,7 @@ def test_ready_passages_are_taken_as_they_are_and_sections_made_of_them(tmp_path
     ],
 )
 def test_a_passage_that_cannot_be_used_is_named_with_its_line(tmp_path: Path, row: dict[str, str], said: str) -> None:
-    space = workspace(tmp_path / "c", 'kinds = ["passages"]\n')
+    space = documents_folder(tmp_path / "c", '[ingest]\nkinds = ["passages"]\n')
     write_lines(space.corpus / "corpus.jsonl", [{"_id": "1", "text": PROSE}, row])
     with pytest.raises(InputError) as error:
         ingest(space)
@@ -94,7 +86,7 @@ def broken(folder):
     ],
 )
 def test_a_loader_gives_the_documents(tmp_path: Path, name: str, found: list[tuple[str, int]]) -> None:
-    space = workspace(tmp_path / "c", f'loader = "load_{name}:{name}"\n')
+    space = documents_folder(tmp_path / "c", f'[ingest]\nloader = "load_{name}:{name}"\n')
     (space.corpus / f"load_{name}.py").write_text(LOADER, "utf-8")
     ingest(space)
     assert [(page.doc, page.page) for page in read_records(space.pages, Page)] == found
@@ -102,7 +94,7 @@ def test_a_loader_gives_the_documents(tmp_path: Path, name: str, found: list[tup
 
 
 def test_a_loader_that_fails_is_said(tmp_path: Path) -> None:
-    space = workspace(tmp_path / "c", 'loader = "load_broken:broken"\n')
+    space = documents_folder(tmp_path / "c", '[ingest]\nloader = "load_broken:broken"\n')
     (space.corpus / "load_broken.py").write_text(LOADER, "utf-8")
     with pytest.raises(InputError, match=r"the loader load_broken:broken fails \(OSError: no wiki today\)"):
         ingest(space)
@@ -120,7 +112,7 @@ def test_scans_are_recognised_once_where_that_is_asked_for(tmp_path: Path, monke
     make_pdf(tmp_path / "read.pdf", [PROSE])
     program(tmp_path / "bin", f'echo "$@" >> {tmp_path}/asked\ncp {tmp_path}/read.pdf "$out"')
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    space = workspace(tmp_path / "c", "ocr = true\n")
+    space = documents_folder(tmp_path / "c", "[ingest]\nocr = true\n")
     make_pdf(space.corpus / "scan.pdf", [""])
     make_pdf(space.corpus / "text.pdf", [PROSE])
     for _ in range(2):
@@ -135,7 +127,7 @@ def test_a_scan_that_cannot_be_recognised_is_named_and_so_is_a_page_that_looks_w
 ) -> None:
     program(tmp_path / "bin", 'echo "no language data: eng" >&2\nexit 3')
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    space = workspace(tmp_path / "c", "ocr = true\n")
+    space = documents_folder(tmp_path / "c", "[ingest]\nocr = true\n")
     make_pdf(space.corpus / "scan.pdf", [""])
     make_pdf(space.corpus / "text.pdf", [PROSE, "Page two"])
     outcome = ingest(space)
@@ -149,7 +141,7 @@ def test_a_scan_that_cannot_be_recognised_is_named_and_so_is_a_page_that_looks_w
 
 def test_ocr_without_the_program_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    space = workspace(tmp_path / "c", "ocr = true\n")
+    space = documents_folder(tmp_path / "c", "[ingest]\nocr = true\n")
     make_pdf(space.corpus / "scan.pdf", [""])
     with pytest.raises(InputError, match="ocrmypdf, which is not installed"):
         ingest(space)

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import ArrayObject, BooleanObject, DictionaryObject, NameObject, TextStringObject
 from support.pdf_maker import make_encrypted_pdf, make_pdf
+from support.small_corpus import documents_folder
 
-from ragassay.experiment.reading import load_experiment
-from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.experiment.workspace import StageOutcome
 from ragassay.files import read_records
 from ragassay.records import Page
 from ragassay.synth.ingest import ingest
@@ -62,9 +62,7 @@ class Ingested:
     """What a folder of PDFs became, by document."""
 
     def __init__(self, corpus: Path, language: str = "en") -> None:
-        models = '[answer]\nmodel = "openai:a"\n[judge]\nmodel = "openai:a"\n[questions]\nsource = "own"\n'
-        (corpus / "experiment.toml").write_text(f'[corpus]\nlanguage = "{language}"\n{models}', "utf-8")
-        space = Workspace(corpus, corpus.parent / "results", load_experiment(corpus / "experiment.toml"))
+        space = documents_folder(corpus, f'[corpus]\nlanguage = "{language}"')
         self.progress: list[tuple[int, int]] = []
         self.outcome: StageOutcome = ingest(space, lambda done, total: self.progress.append((done, total)))
         self.pages = {(page.doc.removesuffix(".pdf"), page.page): page.text for page in read_records(space.pages, Page)}
