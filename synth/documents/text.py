@@ -234,7 +234,7 @@ class DocumentText:
     @cached_property
     def stretches(self) -> tuple[Stretch, ...]:
         """Each stretch of consecutive pages that has text, with its words and the places between them."""
-        headings, found = frozenset(self.heading_starts), list[Stretch]()
+        headings, found = frozenset(heading.start for heading in self.headings), list[Stretch]()
         for _, run in groupby(enumerate(self.pages), key=lambda place: place[1][0] - place[0]):
             indexes = [index for index, _ in run]
             end = self._starts[indexes[-1]] + len(self.pages[indexes[-1]][1])
@@ -259,14 +259,9 @@ class DocumentText:
                 found.append((self._starts[index] + within, order, entry.level, title))
         return tuple(Heading(start, level, title) for start, _, level, title in sorted(found))
 
-    @cached_property
-    def heading_starts(self) -> tuple[int, ...]:
-        """The offsets at which headings begin, ascending."""
-        return tuple(heading.start for heading in self.headings)
-
     def title_at(self, offset: int) -> str:
         """The nearest heading at or before `offset`, behind the one above it: "Sleep modes > Idle". "" for none."""
-        reached = bisect_right(self.heading_starts, offset)
+        reached = bisect_right(self.headings, offset, key=lambda heading: heading.start)
         if not reached:
             return ""
         nearest = self.headings[reached - 1]
