@@ -43,7 +43,6 @@ from .format import (
 )
 
 Row = dict[str, Any]
-Make = Callable[[Query, Answer | None, Collection], Row]
 Pair = tuple[Query, Answer | None]
 
 _TEXTLESS = "passages of answers without their text"
@@ -54,38 +53,71 @@ _SHEET = parts(
 )
 
 
-class Ragas(Format):
-    """Ragas' samples: https://docs.ragas.io, "Evaluation sample"."""
+class Sheet(Format):
+    """A file an agent (`files_of`), of rows or of conversations. suffix: the file's kind.
+
+    without_ids: whether rows have none, so that no two queries may have one text.
+    """
+
+    suffix: ClassVar[str] = ".jsonl"
+    without_ids: ClassVar[bool] = False
+
+    def write(self, collection: Collection, folder: Path) -> None:
+        """AGENT and the suffix. Raises InputError where two queries have one text and nothing else tells them apart."""
+        first: dict[str, str] = {}
+        for id, query in collection.queries.items() if self.without_ids else ():
+            if (other := first.setdefault(query.text, id)) != id:
+                problem = f"the queries '{plain(other)}' and '{plain(id)}' have one text, and {self.title} have no ids"
+                raise InputError(problem, remedy="leave one of them out, or export to csv or hf, which have ids")
+        writers: dict[str, Callable[[Path, list[Row]], None]]
+        writers = {".jsonl": _write_lines, ".json": write_json, ".csv": write_table}
+        for name, pairs in files_of(collection):
+            writers[self.suffix](folder / f"{name}{self.suffix}", self.rows(pairs, collection))
+
+    def rows(self, pairs: Sequence[Pair], collection: Collection) -> list[Row]:
+        """Those of a file."""
+        return [self.row(query, answer, collection) for query, answer in pairs]
+
+    def row(self, query: Query, answer: Answer | None, collection: Collection) -> Row:
+        """The query with its answer; a failure is a row without one."""
+        raise NotImplementedError
+
+
+class Ragas(Sheet):
+    """Ragas' samples, as `EvaluationDataset.from_jsonl` reads them: https://docs.ragas.io, "Evaluation sample"."""
 
     name = "ragas"
     title = "Ragas' samples"
     layouts = ("ragas",)
     loses = _SHEET
+    without_ids = True
 
-    def write(self, collection: Collection, folder: Path) -> None:
-        """AGENT.jsonl, as `EvaluationDataset.from_jsonl` reads it. Raises InputError where queries have one text."""
-        _check_texts(collection, "Ragas' samples")
-        for name, rows in _files(collection, _ragas):
-            _write_lines(folder / f"{name}.jsonl", rows)
+    def row(self, query: Query, answer: Answer | None, collection: Collection) -> Row:
+        link = link_of(query)  # by the text, since samples have no ids
+        original = collection.queries.get(link.get(PERTURBED_FROM, ""))
+        made: Row = {"user_input": query.text, **link, **({PERTURBED_FROM: original.text} if original else {})}
+        if answer is not None:
+            known = _known(answer.passages, collection)
+            made |= {"response": answer.answer, "retrieved_contexts": [one.text for one in known]}
+            made |= {"retrieved_context_ids": [one.id for one in known]}
+        right = _right(query, collection)
+        made |= {"reference": expected_text(query), "reference_contexts": [one.text for one in right] or None}
+        return made | {"reference_context_ids": [one.id for one in right] or None}
 
 
-class RagasCsv(Format):
-    """The same as a table."""
+class RagasCsv(Ragas):
+    """The same as a table, lists as JSON in a cell."""
 
     name = "ragas-csv"
-    title = "Ragas' samples"
     source = "ragas"
-    loses = _SHEET
-
-    def write(self, collection: Collection, folder: Path) -> None:
-        """AGENT.csv, lists as JSON in a cell. Raises InputError where two queries have one text."""
-        _check_texts(collection, "Ragas' samples")
-        for name, rows in _files(collection, _ragas):
-            write_table(folder / f"{name}.csv", rows)
+    suffix = ".csv"
 
 
-class DeepEval(Format):
-    """DeepEval's test cases: https://deepeval.com/docs/evaluation-test-cases."""
+class DeepEval(Sheet):
+    """DeepEval's test cases, as `add_test_cases_from_json_file` reads them.
+
+    https://deepeval.com/docs/evaluation-test-cases.
+    """
 
     name = "deepeval"
     title = "DeepEval's test cases"
@@ -94,16 +126,20 @@ class DeepEval(Format):
         **{name: count for name, count in _SHEET.items() if name != "latencies"},
         **parts("ids of passages"),
     }
+    suffix = ".json"
+    without_ids = True
 
-    def write(self, collection: Collection, folder: Path) -> None:
-        """AGENT.json, test cases as `add_test_cases_from_json_file` reads them. Raises InputError as for Ragas."""
-        _check_texts(collection, "DeepEval's test cases")
-        for name, rows in _files(collection, _deepeval):
-            write_json(folder / f"{name}.json", rows)
+    def row(self, query: Query, answer: Answer | None, collection: Collection) -> Row:
+        made: Row = {"input": query.text}
+        if answer is not None:
+            made |= {"actual_output": answer.answer, "completion_time": answer.latency_s}
+            made |= {"retrieval_context": [one.text for one in _known(answer.passages, collection)]}
+        right = [one.text for one in _right(query, collection)]
+        return made | {"expected_output": expected_text(query), "context": right or None}
 
 
-class AgentEvaluation(Format):
-    """Databricks' rows: https://docs.databricks.com, "Agent Evaluation input schema"."""
+class AgentEvaluation(Sheet):
+    """The rows that `mlflow.evaluate` takes: https://docs.databricks.com, "Agent Evaluation input schema"."""
 
     name = "agent-evaluation"
     title = "Agent Evaluation's rows"
@@ -116,10 +152,16 @@ class AgentEvaluation(Format):
         ),
     }
 
-    def write(self, collection: Collection, folder: Path) -> None:
-        """AGENT.jsonl, the rows that `mlflow.evaluate` takes."""
-        for name, rows in _files(collection, _agent_evaluation):
-            _write_lines(folder / f"{name}.jsonl", rows)
+    def row(self, query: Query, answer: Answer | None, collection: Collection) -> Row:
+        made: Row = {"request_id": query.id, "request": _as_text("request", query.text)}
+        if answer is not None:
+            context = [_context(one, "passage_id", "doc_uri", "content") for one in _known(answer.passages, collection)]
+            made |= {"response": answer.answer and _as_text("response", answer.answer), "retrieved_context": context}
+            made |= {"agent": answer.agent, "agent/latency_seconds": answer.latency_s}
+        facts, docs = (_texts(query.metadata.get(name)) for name in ("expected_facts", "expected_docs"))
+        made |= {"expected_response": expected_text(query), "expected_facts": facts}
+        made["expected_retrieved_context"] = [{"doc_uri": doc} for doc in docs] if docs else None
+        return made
 
 
 _NO_ANSWERS = parts("passages", "titles of passages", "labels", "answers", *OF_TESTS)
@@ -145,10 +187,9 @@ class Promptfoo(Format):
             variables = {name: text for name, text in told.items() if text is not None}
             for name, text in variables.items():
                 if text.startswith("file://") or any(mark in text for mark in ("{{", "{%", "{#")):
-                    problem = (
-                        f"{name} of the query '{plain(query.id)}' would be run by promptfoo (file:// or a template)"
-                    )
-                    raise InputError(problem, remedy="leave it out, or export to inspect or csv")
+                    run = "would be run by promptfoo (file:// or a template)"
+                    remedy = "leave it out, or export to inspect or csv"
+                    raise InputError(f"{name} of the query '{plain(query.id)}' {run}", remedy=remedy)
             rows.append({"vars": variables, "metadata": {**told_besides(query), OUR_ID: query.id}})
         write_json(folder / "tests.json", rows)
 
@@ -198,14 +239,6 @@ def write_table(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     write_text(path, stream.getvalue())
 
 
-def _check_texts(collection: Collection, title: str) -> None:
-    first: dict[str, str] = {}
-    for id, query in collection.queries.items():
-        if (other := first.setdefault(query.text, id)) != id:
-            problem = f"the queries '{plain(other)}' and '{plain(id)}' have one text, and {title} have no ids"
-            raise InputError(problem, remedy="leave one of them out, or export to csv or hf, which have ids")
-
-
 def _cell(value: Any) -> Any:
     whole = value is None or isinstance(value, int | float)
     return value if whole else csv_cell(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
@@ -213,11 +246,6 @@ def _cell(value: Any) -> Any:
 
 def _write_lines(path: Path, rows: Iterable[Row]) -> None:
     write_text(path, "".join(map(json_line, rows)))
-
-
-def _files(collection: Collection, make: Make) -> list[tuple[str, list[Row]]]:
-    """(name, rows) of each file."""
-    return [(name, [make(*row, collection) for row in rows]) for name, rows in files_of(collection)]
 
 
 def files_of(collection: Collection) -> list[tuple[str, list[Pair]]]:
@@ -238,40 +266,6 @@ def files_of(collection: Collection) -> list[tuple[str, list[Pair]]]:
 def _unanswered(collection: Collection) -> list[Query]:
     answered = {answer.query_id for answer in answers_of(collection)}
     return [query for id, query in collection.queries.items() if id not in answered]
-
-
-def _ragas(query: Query, answer: Answer | None, collection: Collection) -> Row:
-    link = link_of(query)  # by the text, since samples have no ids
-    original = collection.queries.get(link.get(PERTURBED_FROM, ""))
-    made: Row = {"user_input": query.text, **link, **({PERTURBED_FROM: original.text} if original else {})}
-    if answer is not None:
-        known = _known(answer.passages, collection)
-        made |= {"response": answer.answer, "retrieved_contexts": [one.text for one in known]}
-        made |= {"retrieved_context_ids": [one.id for one in known]}
-    right = _right(query, collection)
-    made |= {"reference": expected_text(query), "reference_contexts": [one.text for one in right] or None}
-    return made | {"reference_context_ids": [one.id for one in right] or None}
-
-
-def _deepeval(query: Query, answer: Answer | None, collection: Collection) -> Row:
-    made: Row = {"input": query.text}
-    if answer is not None:
-        made |= {"actual_output": answer.answer, "completion_time": answer.latency_s}
-        made |= {"retrieval_context": [one.text for one in _known(answer.passages, collection)]}
-    right = [one.text for one in _right(query, collection)]
-    return made | {"expected_output": expected_text(query), "context": right or None}
-
-
-def _agent_evaluation(query: Query, answer: Answer | None, collection: Collection) -> Row:
-    made: Row = {"request_id": query.id, "request": _as_text("request", query.text)}
-    if answer is not None:
-        context = [_context(one, "passage_id", "doc_uri", "content") for one in _known(answer.passages, collection)]
-        made |= {"response": answer.answer and _as_text("response", answer.answer), "retrieved_context": context}
-        made |= {"agent": answer.agent, "agent/latency_seconds": answer.latency_s}
-    facts, docs = (_texts(query.metadata.get(name)) for name in ("expected_facts", "expected_docs"))
-    made |= {"expected_response": expected_text(query), "expected_facts": facts}
-    made["expected_retrieved_context"] = [{"doc_uri": doc} for doc in docs] if docs else None
-    return made
 
 
 def _ours(query: Query, answer: Answer | None, collection: Collection) -> Row:
@@ -398,8 +392,8 @@ _OF_TALKS: Losses = {
 }
 
 
-class RagasConversations(Format):
-    """Ragas' multi-turn samples."""
+class RagasConversations(Sheet):
+    """Ragas' multi-turn samples, as `EvaluationDataset.from_jsonl` reads them; a failure is a message without words."""
 
     name = "ragas-conversations"
     title = "Ragas' conversations"
@@ -407,56 +401,56 @@ class RagasConversations(Format):
     keeps_turns = True
     loses: ClassVar[Losses] = {**parts("passages", "passages of answers"), **_OF_TALKS}
 
-    def write(self, collection: Collection, folder: Path) -> None:
-        """AGENT.jsonl, as `EvaluationDataset.from_jsonl` reads it; a failure is a message without words."""
-        for name, pairs in files_of(collection):
-            write_text(folder / f"{name}.jsonl", "".join(json_line(_ragas_talk(talk)) for talk in talks_of(pairs)))
+    def rows(self, pairs: Sequence[Pair], collection: Collection) -> list[Row]:
+        def message(one: Message) -> Row:
+            made: Row = {"content": one.text, "type": "human" if one.role == "user" else "ai"}
+            made |= {"metadata": one.metadata} if one.metadata else {}
+            if one.said is None or one.said.calls is None:
+                return made
+            return {**made, "tool_calls": [{"name": o.name, "args": o.arguments} for o in one.said.calls]}
+
+        made = []
+        for talk in talks_of(pairs):
+            query, _ = talk[max(talk)]
+            calls = calls_of(query.metadata.get("expected_calls"))
+            wanted = [{"name": one["name"], "args": one["arguments"]} for one in calls] or None
+            said = [message(one) for one in messages_of(talk)]
+            made.append({"user_input": said, "reference": expected_text(query), "reference_tool_calls": wanted})
+        return made
 
 
-def _ragas_talk(talk: Talk) -> Row:
-    def message(one: Message) -> Row:
-        made: Row = {"content": one.text, "type": "human" if one.role == "user" else "ai"}
-        made |= {"metadata": one.metadata} if one.metadata else {}
-        told = one.said.calls if one.said else None
-        return made if told is None else {**made, "tool_calls": [{"name": o.name, "args": o.arguments} for o in told]}
+class DeepEvalConversations(Sheet):
+    """DeepEval's conversational goldens, as `add_goldens_from_json_file` reads them; a failure is a turn without words.
 
-    query, _ = talk[max(talk)]
-    calls = [{"name": one["name"], "args": one["arguments"]} for one in calls_of(query.metadata.get("expected_calls"))]
-    said = [message(one) for one in messages_of(talk)]
-    return {"user_input": said, "reference": expected_text(query), "reference_tool_calls": calls or None}
-
-
-class DeepEvalConversations(Format):
-    """DeepEval's conversational goldens, whose fields its conversational test cases have, too."""
+    Its conversational test cases have the same fields, too.
+    """
 
     name = "deepeval-conversations"
     title = "DeepEval's conversations"
     layouts = ("deepeval-conversations",)
+    suffix = ".json"
     keeps_turns = True
     loses: ClassVar[Losses] = {
         **parts("passages that no answer names", "ids of passages", "metadata of passages", _TEXTLESS),
         **_OF_TALKS,
     }
 
-    def write(self, collection: Collection, folder: Path) -> None:
-        """AGENT.json, as `add_goldens_from_json_file` reads it; a failure is a turn without words."""
-        for name, pairs in files_of(collection):
-            write_json(folder / f"{name}.json", [_deepeval_talk(talk, collection) for talk in talks_of(pairs)])
+    def rows(self, pairs: Sequence[Pair], collection: Collection) -> list[Row]:
+        def turn(one: Message) -> Row:
+            made: Row = {"role": one.role, "content": one.text}
+            made |= {"metadata": one.metadata} if one.metadata else {}
+            if one.said is None:
+                return made
+            known = [passage.text for passage in _known(one.said.passages, collection)]
+            made |= {"retrieval_context": known} if known else {}
+            if one.said.calls is None:
+                return made
+            return {**made, "tools_called": [{"name": o.name, "input_parameters": o.arguments} for o in one.said.calls]}
 
-
-def _deepeval_talk(talk: Talk, collection: Collection) -> Row:
-    def turn(one: Message) -> Row:
-        made: Row = {"role": one.role, "content": one.text}
-        made |= {"metadata": one.metadata} if one.metadata else {}
-        if one.said is None:
-            return made
-        known = [collection.passages[id].text for id in one.said.passages if id in collection.passages]
-        made |= {"retrieval_context": known} if known else {}
-        told = one.said.calls
-        given = [{"name": o.name, "input_parameters": o.arguments} for o in told or ()]
-        return made if told is None else {**made, "tools_called": given}
-
-    query, _ = talk[max(talk)]
-    scenario = query.metadata.get("stand_alone") or query.text
-    told = {"name": str(query.metadata.get("conversation") or query.id), "scenario": str(scenario)}
-    return {**told, "turns": [turn(one) for one in messages_of(talk)], "expected_outcome": expected_text(query)}
+        made = []
+        for talk in talks_of(pairs):
+            query, _ = talk[max(talk)]
+            names = query.metadata.get("conversation") or query.id, query.metadata.get("stand_alone") or query.text
+            told: Row = {"name": str(names[0]), "scenario": str(names[1])}
+            made.append(told | {"turns": list(map(turn, messages_of(talk))), "expected_outcome": expected_text(query)})
+        return made
