@@ -64,15 +64,9 @@ def audited(audit: Audit, caption: str = "Audit of the judge") -> Table:
     rows: list[Row] = []
     for one in audit.findings:
         name = _NAMES.get(one.key, one.key.replace("_", " ")).format(one.subject or "first")
-        rows.append(
-            (
-                f"{name}: {one.subject}" if one.key == "repeat_consistency" else name,
-                finding_shown(one),
-                "" if one.fair is None else number(one.fair, _kind(one)),
-                "" if one.p is None else p_words(one.p),
-                one.sentence,
-            )
-        )
+        name += f": {one.subject}" if one.key == "repeat_consistency" else ""
+        fair = "" if one.fair is None else number(one.fair, _kind(one))
+        rows.append((name, finding_shown(one), fair, "" if one.p is None else p_words(one.p), one.sentence))
     columns = ("What", "Figure", "Fair", "p", "What it means for the ranking")
     return Table(caption, [Column(name, numbers=name in ("Fair", "p")) for name in columns], rows)
 
@@ -142,10 +136,8 @@ def grids(results: Results) -> list[Table]:
     names = list(dict.fromkeys(name for one in crossed for name in one.means))
     first = telling_criterion(results)
     names.sort(key=lambda name: name != first)
-    return [
-        grid(name, crossed, [one.means.get(name) for one in crossed], lower_is_better=name in results.lower_is_better)
-        for name in names
-    ]
+    low = results.lower_is_better
+    return [grid(one, crossed, [c.means.get(one) for c in crossed], lower_is_better=one in low) for one in names]
 
 
 def grid(
@@ -192,15 +184,11 @@ def _leads(one: JudgeOfPanel) -> str:
 
 def disagreement(panel: PanelOfJudges) -> Table:
     """How far the judges disagree on passages, on each criterion of answers, and on games."""
-    rows: list[Row] = [
-        (
-            {GAME: "winner of a game", "passages": "relevance of a passage"}.get(one.criterion)
-            or measure_name(one.criterion),
-            _split(one),
-            shown(one.figures.get(ALPHA), "mean", one.undefined.get(ALPHA, "")),
-        )
-        for one in panel.disagreement
-    ]
+    rows: list[Row] = []
+    for one in panel.disagreement:
+        what = {GAME: "winner of a game", "passages": "relevance of a passage"}.get(one.criterion)
+        alpha = shown(one.figures.get(ALPHA), "mean", one.undefined.get(ALPHA, ""))
+        rows.append((what or measure_name(one.criterion), _split(one), alpha))
     alike = Column("Not of one mind", "the share of things to which not all judges gave the same label")
     return Table("Disagreement of the judges", [Column("Criterion"), alike, Column("Krippendorff’s α")], rows)
 

@@ -302,17 +302,10 @@ def _variants(results: ScreenResults) -> Table:
     for one in sorted(results.variants, key=place):
         badge = marks.get(one.name, "")
         mark = _mark(badge) if badge else Markup("")
-        rows.append(
-            (
-                one.name,
-                shown(_figure(one, results.quality), "measure", "no query has a value"),
-                shown(one.evidence_ndcg, "measure").value,
-                shown(one.evidence_recall_at_tokens, "measure").value,
-                shown(one.tokens, "number").value,
-                duration(one.latency_p50_s),
-                mark + (" front" if one.on_front else ""),
-            )
-        )
+        quality = shown(_figure(one, results.quality), "measure", "no query has a value")
+        others = [shown(figure, "measure").value for figure in (one.evidence_ndcg, one.evidence_recall_at_tokens)]
+        others += [shown(one.tokens, "number").value, duration(one.latency_p50_s)]
+        rows.append((one.name, quality, *others, mark + (" front" if one.on_front else "")))
     names = ("nDCG", f"recall {at_words(results)}", "tokens", "latency")
     columns = [Column("Variant"), Column(measure_words(results.quality, results))]
     columns += [*(Column(name, numbers=True) for name in names), Column("")]

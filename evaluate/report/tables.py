@@ -274,21 +274,13 @@ def pass_or_fail(results: Results) -> Table:
 
 def flips(found: Perturbed) -> Table:
     """Of each agent, criterion and perturbation: what flipped, and what is good no more."""
-    rows: list[Row] = [
-        (
-            Agent(agent),
-            criterion,
-            f"{'to' if criterion in found.lower_is_better else 'from'} {found.thresholds[criterion]:g}",
-            kind,
-            share_of(figure),
-            share_of(found.worse[agent][criterion][kind]),
-            f"{figure.n:,}",
-            f"{figure.n_failed:,}",
-        )
-        for agent, by_criterion in found.flips.items()
-        for criterion, kinds in by_criterion.items()
-        for kind, figure in kinds.items()
-    ]
+    rows: list[Row] = []
+    for agent, by_criterion in found.flips.items():
+        for criterion, kinds in by_criterion.items():
+            enough = f"{'to' if criterion in found.lower_is_better else 'from'} {found.thresholds[criterion]:g}"
+            for kind, figure in kinds.items():
+                shares = share_of(figure), share_of(found.worse[agent][criterion][kind])
+                rows.append((Agent(agent), criterion, enough, kind, *shares, f"{figure.n:,}", f"{figure.n_failed:,}"))
     words = ("Agent", "Criterion", "Good enough", "Perturbation")
     numbers = ("Flipped", "Good no more", "Pairs", "Without a label")
     columns = [*(Column(name) for name in words), *(Column(name, numbers=True) for name in numbers)]
@@ -483,18 +475,12 @@ def _told(rows: Sequence[CorrectedFigure]) -> str:
 
 def t_tests(tests: Sequence[PairedTest]) -> Table:
     """The paired t-tests; a statistic that is not defined is a dash."""
-    rows: list[Row] = [
-        (
-            measure_name(test.measure),
-            Agent(test.agent_a),
-            Agent(test.agent_b),
-            shown(test.difference, kind_of_difference(test.measure)),
-            MISSING if test.t is None else number(test.t, "mean"),
-            MISSING if test.df is None else f"{test.df}",
-            p_words(test.p),
-        )
-        for test in tests
-    ]
+    rows: list[Row] = []
+    for test in tests:
+        names = measure_name(test.measure), Agent(test.agent_a), Agent(test.agent_b)
+        difference = shown(test.difference, kind_of_difference(test.measure))
+        t = MISSING if test.t is None else number(test.t, "mean")
+        rows.append((*names, difference, t, MISSING if test.df is None else f"{test.df}", p_words(test.p)))
     numbers = (Column(name, numbers=True) for name in ("t", "df", "p, two-sided"))
     words = (Column(name) for name in ("Measure", "First", "Second", "Mean difference"))
     notes = [

@@ -130,11 +130,9 @@ def _answer(trace: Sequence[Span], path: Path, partial: bool) -> Given:
             question = asked(root.inputs)
     if not question.strip():
         return Given(root.row, {}, left_out={NO_QUESTION: 1})
-    fields: dict[str, Any] = {"query": question}
-    if (query_id := root.query_id or roots[0].query_id) is not None:
-        fields["query_id"] = query_id
-    if roots[0].agent is not None:
-        fields["agent"] = roots[0].agent
+    told = {"query_id": root.query_id or roots[0].query_id, "agent": roots[0].agent}
+    told |= {"latency_s": root.seconds, "usage": _usage(trace) or None}
+    fields: dict[str, Any] = {"query": question, **{name: one for name, one in told.items() if one is not None}}
     if root.error is None and root.outputs not in (None, ""):
         fields["answer"] = _read("the span's output", root.row, said, root.outputs, path)
     else:
@@ -144,13 +142,8 @@ def _answer(trace: Sequence[Span], path: Path, partial: bool) -> Given:
     if outer:
         hops = fields["hops"] = [_hop(step, path) for step in _steps(sorted(outer, key=lambda one: one.begun))]
         if found := [hop for hop in hops if "error" not in hop]:
-            fields |= {
-                name: found[-1][name] for name in ("passages", "contexts") if found[-1][name] or name == "contexts"
-            }
-    if root.seconds is not None:
-        fields["latency_s"] = root.seconds
-    if used := _usage(trace):
-        fields["usage"] = used
+            fields["contexts"] = found[-1]["contexts"]
+            fields |= {"passages": found[-1]["passages"]} if found[-1]["passages"] else {}
     return Given(root.row, fields, foreign_ids=True)
 
 
@@ -168,23 +161,18 @@ def _steps(searches: Sequence[Span]) -> list[list[Span]]:
 def _hop(step: Sequence[Span], path: Path) -> dict[str, Any]:
     """As of `records.Hop`, with the passages as contexts."""
     found = [_read("the span's documents", one.row, _passages, one.documents, path) for one in step]
-    asked_for = [words for one in step if (words := _query(one.inputs))]
-    seconds = [one.seconds for one in step if one.seconds is not None]
+    asked_for, seconds = list[str](), [one.seconds for one in step if one.seconds is not None]
+    for one in step:
+        with suppress(ValueError):
+            asked_for.append(said(one.inputs))
     told = {
-        "query": " | ".join(dict.fromkeys(asked_for)),
+        "query": " | ".join(dict.fromkeys(filter(None, asked_for))),
         "error": step[0].error if all(one.error for one in step) else None,
         "latency_s": max(seconds, default=None),
     }
     passages = [name for one in found for name in one.get("passages", ())]
     contexts = [one for each in found for one in each.get("contexts", ())]
     return {name: value for name, value in told.items() if value} | {"passages": passages, "contexts": contexts}
-
-
-def _query(inputs: Any) -> str | None:
-    try:
-        return said(inputs)
-    except ValueError:
-        return None
 
 
 def _asked(root: Span, trace: Sequence[Span]) -> Span:
