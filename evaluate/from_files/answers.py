@@ -125,26 +125,14 @@ def read_cases(
         for query in asked
         for agent in agents
     }
-    cases = cases_of(Material(tuple(asked.values()), agents, known, owed))
+    left = frozenset(() if max_rows is None else owed.keys() - set(list(given)[:max_rows]))
+    whole = tuple(query for query in asked.values() if any((query.id, agent) not in left for agent in agents))
     used = USED if queries is None else USED - set(EXPECTED)
     return GivenCases(
-        cases if max_rows is None else _first(cases, list(given)[:max_rows]),
+        cases_of(Material(whole, agents, known, owed, not_asked=left)),
         tuple(sentence for file in files for sentence in file.unused(used)),
         len(known) > n_listed,
     )
-
-
-def _first(cases: Sequence[QueryCase], kept: Sequence[tuple[str, str]]) -> list[QueryCase]:
-    """The cases of these answers, by query id and agent, with the passages that they name."""
-    wanted, found = set(kept), []
-    for case in cases:
-        answers = tuple(one for one in case.answers if (case.query.id, one.subject) in wanted)
-        failed = tuple(one for one in case.failed if (case.query.id, one.agent) in wanted)
-        named = {id for row in (*(one.answer for one in answers), *failed) for id in row.passages}
-        if answers or failed:
-            passages = tuple(one for one in case.passages if one.id in named)
-            found.append(QueryCase(case.query, passages, answers, failed))
-    return found
 
 
 def _rows(file: GivenAnswers, asked: Mapping[str, Query] | None) -> list[Row]:

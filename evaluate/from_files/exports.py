@@ -297,42 +297,31 @@ def _by_answer(rows: Sequence[Assessment]) -> Mapping[tuple[str, str], Labels]:
 
 
 def _grades(workspace: Workspace, material: Material, rows: Sequence[Assessment]) -> _Grades:
+    """By UMBRELA, from 2 on: P@k, AP@k, the reciprocal rank; None where a failed one leaves one open."""
     passages: dict[str, dict[tuple[str, str], Assessment]] = defaultdict(dict)
     for row in rows:
         passages[row.criterion][row.query_id, row.subject] = row
-    umbrela = passages.get("umbrela", {})
-    ranked = {agent: _ranked(workspace, material, agent, umbrela) for agent in material.agents} if umbrela else {}
-    return _Grades(passages, {(q, agent): found for agent, by_query in ranked.items() for q, found in by_query.items()})
-
-
-def _ranked(
-    workspace: Workspace, material: Material, agent: str, grades: Mapping[tuple[str, str], Assessment]
-) -> Mapping[str, Mapping[str, Any]]:
-    """Query to P@k, AP@k and the reciprocal rank, relevant from 2; None where a failed grade leaves one open."""
     qrels: dict[str, dict[str, int]] = defaultdict(dict)
     failed: dict[str, list[str]] = defaultdict(list)
-    for (query, passage), row in grades.items():
+    for (query_id, passage), row in passages.get("umbrela", {}).items():
         if row.label is None:
-            failed[query].append(passage)
+            failed[query_id].append(passage)
         else:
-            qrels[query][passage] = int(row.label)
-    given = {query.id: material.answers[query.id, agent] for query in material.asked_of(agent)}
-    rankings: dict[str, list[tuple[str, float]] | None] = {}
-    for id, answer in given.items():  # None where it failed before it could name a passage
-        named = [(passage, -float(rank)) for rank, passage in enumerate(dict.fromkeys(answer.passages), 1)]
-        rankings[id] = named or (None if answer.error is not None else [])
-    judged = JudgedRankings(list(given), qrels, rankings, failed)
-    cutoffs = workspace.experiment.evaluate.k
-    at = {k: [measure(f"{name}(rel=2)@{k}").values(judged) for name in ("P", "AP")] for k in cutoffs}
-    first = measure(f"RR(rel=2)@{max(cutoffs)}").values(judged)
-    return {
-        id: {
-            "precision@": {str(k): at[k][0][id] for k in cutoffs},
-            "AP@": {str(k): at[k][1][id] for k in cutoffs},
-            "MRR": first[id],
-        }
-        for id in given
-    }
+            qrels[query_id][passage] = int(row.label)
+    cutoffs, ranked = workspace.experiment.evaluate.k, dict[tuple[str, str], dict[str, Any]]()
+    for agent in material.agents if "umbrela" in passages else ():
+        rankings: dict[str, list[tuple[str, float]] | None] = {}
+        for query in material.asked_of(agent):  # None where it failed before it could name a passage
+            answer = material.answers[query.id, agent]
+            named = [(passage, -float(rank)) for rank, passage in enumerate(dict.fromkeys(answer.passages), 1)]
+            rankings[query.id] = named or (None if answer.error is not None else [])
+        judged = JudgedRankings(list(rankings), qrels, rankings, failed)
+        p, ap = ({k: measure(f"{name}(rel=2)@{k}").values(judged) for k in cutoffs} for name in ("P", "AP"))
+        first = measure(f"RR(rel=2)@{max(cutoffs)}").values(judged)
+        for id in rankings:
+            cut = {"precision@": {str(k): p[k][id] for k in cutoffs}, "AP@": {str(k): ap[k][id] for k in cutoffs}}
+            ranked[id, agent] = {**cut, "MRR": first[id]}
+    return _Grades(passages, ranked)
 
 
 def _open_rag_eval_row(

@@ -179,10 +179,14 @@ def judge_in_brief(audit: Audit | None) -> list[Brief]:
     again = found.get(("repeat_consistency", "games")) or by_key.get("repeat_consistency")
     calls = sum(row.failed.n for row in audit.failures)
     failed = sum(round((row.failed.value or 0.0) * row.failed.n) for row in audit.failures)
+    length, held = by_key.get("length_effect"), "length could not be held equal"
+    if length is not None and length.figure.value is not None:
+        stays = "another agent leads" if length.warning else "the ranking’s first stays first"
+        held = f"{stays} with length held equal"
     return [
         Brief("Winner changes with the order", _shown(by_key.get("flip_rate")), _order(by_key)),
         Brief("Same verdict when asked again", _shown(again), "" if again else "not asked (judge.repeats)"),
-        Brief("Longer answer wins", _shown(by_key.get("longer_wins")), _length(by_key.get("length_effect"))),
+        Brief("Longer answer wins", _shown(by_key.get("longer_wins")), held),
         Brief("Its own model family", None, _family(by_key)),
         Brief("Failed replies", None, f"{failed:,} of {calls:,} calls" if calls else "no calls are on record"),
     ]
@@ -209,12 +213,6 @@ def _place(finding: AuditFinding | None) -> str:
         return "and no place is favoured, as far as that tells"
     first, second = ("earlier", "later") if finding.subject else ("first", "second")
     return f"towards the answer shown {first if finding.figure.value > 0.5 else second}"
-
-
-def _length(finding: AuditFinding | None) -> str:
-    if finding is None or finding.figure.value is None:
-        return "length could not be held equal"
-    return f"{'another agent leads' if finding.warning else 'the ranking’s first stays first'} with length held equal"
 
 
 def _family(found: Mapping[str, AuditFinding]) -> str:

@@ -298,7 +298,7 @@ def _variants(results: ScreenResults) -> Table:
         value = None if figure is None else figure.value
         return (value is None, -(value or 0.0), variant.name)
 
-    rows = []
+    rows: list[Row] = []
     for one in sorted(results.variants, key=place):
         badge = marks.get(one.name, "")
         mark = _mark(badge) if badge else Markup("")

@@ -130,9 +130,9 @@ def _answer(trace: Sequence[Span], path: Path, partial: bool) -> Given:
             question = asked(root.inputs)
     if not question.strip():
         return Given(root.row, {}, left_out={NO_QUESTION: 1})
-    told = {"query_id": root.query_id or roots[0].query_id, "agent": roots[0].agent}
-    told |= {"latency_s": root.seconds, "usage": _usage(trace) or None}
-    fields: dict[str, Any] = {"query": question, **{name: one for name, one in told.items() if one is not None}}
+    fields: dict[str, Any] = {"query": question, "query_id": root.query_id or roots[0].query_id}
+    fields |= {"agent": roots[0].agent, "latency_s": root.seconds, "usage": _usage(trace) or None}
+    fields = {name: value for name, value in fields.items() if value is not None}
     if root.error is None and root.outputs not in (None, ""):
         fields["answer"] = _read("the span's output", root.row, said, root.outputs, path)
     else:

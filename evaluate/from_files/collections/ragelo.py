@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from ragassay.errors import InputError
 from ragassay.files import Rankings, first_problem, json_line, read_json, write_json, write_text
 from ragassay.layouts.cells import Row, read_rows, text
-from ragassay.layouts.traces import at
+from ragassay.layouts.traces import at, finite
 from ragassay.records import Answer, Game, Passage
 from ragassay.text import listed, plain
 
@@ -63,16 +63,16 @@ def _documents(gathering: Gathering, files: Sequence[tuple[Path, list[Row]]]) ->
     """Agent to its rankings: the order of the rows, the score of a passage being 1/rank."""
     order: dict[str, dict[str, list[str]]] = {}
     for path, row in _rows(files):
-        passage = gathering.passage(
-            {"id": _cell(row, "did", path), "text": _filled(row, "document", path)}, path, row.line
-        )
+        fields = {"id": _cell(row, "did", path), "text": _filled(row, "document", path)}
+        passage = gathering.passage(fields, path, row.line)
         if agent := str(row.fields.get("agent") or "").strip():
             ranked = order.setdefault(agent_name(agent), {}).setdefault(_cell(row, "qid", path), [])
             ranked += [passage] if passage not in ranked else []
-    return {
-        agent: {query: [(id, 1 / rank) for rank, id in enumerate(ids, 1)] for query, ids in rows.items()}
-        for agent, rows in order.items()
-    }
+    return {agent: {query: _by_rank(ids) for query, ids in rows.items()} for agent, rows in order.items()}
+
+
+def _by_rank(ids: Iterable[str]) -> list[tuple[str, float]]:
+    return [(id, 1 / rank) for rank, id in enumerate(ids, 1)]
 
 
 def _name_the_rest(gathering: Gathering, files: dict[str, list[tuple[Path, list[Row]]]]) -> None:
@@ -96,7 +96,7 @@ def retrieved(collection: Collection) -> Iterator[tuple[str, str, list[tuple[str
         ranked, answers = collection.rankings.get(agent, {}), collection.answers.get(agent, {})
         for query in dict.fromkeys((*ranked, *answers)):
             own = answers[query].passages if query in answers else ()
-            yield agent, query, ranked.get(query) or [(id, 1 / rank) for rank, id in enumerate(own, 1)]
+            yield agent, query, ranked.get(query) or _by_rank(own)
 
 
 def _other_passages(collection: Collection) -> int:
@@ -422,11 +422,7 @@ def _label(evaluation: Any) -> int | None:
     answer = at(evaluation, "answer")
     if isinstance(answer, Mapping):
         answer = next((answer[name] for name in _SCORES if answer.get(name) is not None), None)
-    try:
-        value = float(answer) if not isinstance(answer, bool) and isinstance(answer, int | float | str) else None
-    except ValueError:
-        return None
-    return int(value) if value is not None and value - value == 0 and value == int(value) else None
+    return value if isinstance(value := finite(answer), int) else None
 
 
 def _experiment_games(games: Sequence[Game], collection: Collection) -> dict[str, dict[str, Any]]:
