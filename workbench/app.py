@@ -9,16 +9,12 @@ must come from our origin and carry the token that only our pages hold.
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import secrets
-import signal
 import sqlite3
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
-from multiprocessing.context import SpawnProcess
+from dataclasses import dataclass, field, replace
 from threading import Event, Thread
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -38,15 +34,12 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from ragassay.cores import why_ended
-from ragassay.errors import InputError, RagassayError
+from ragassay.errors import InputError
 from ragassay.evaluate.report import TEMPLATES
 from ragassay.text import one_line
 
 from .asked import HERE, Bench, render, templates_of
-from .index.build import Keeper
-from .index.read import Index
-from .kept import Kept
+from .index.build import Apart, Keeper, Kept
 from .moved import moved
 from .pages.pictures import Library
 from .runs import Runs, runs_table, told
@@ -55,7 +48,6 @@ from .views.progress import StatesOf
 from .views.test_set import read_test_set
 
 _LOOKS_AGAIN_S = 1.0
-
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 WRITE_HEADER = "x-ragassay-write"
@@ -111,10 +103,8 @@ class Guard:
         """What to say to who has not shown the token; the token leaves the address once it was shown."""
         if secrets.compare_digest(request.query_params.get("token", "").encode(), token.encode()):
             # two slashes at the front would be the name of another host
-            place, query = (
-                quote("/" + request.scope["path"].lstrip("/")),
-                request.url.remove_query_params("token").query,
-            )
+            place = quote("/" + request.scope["path"].lstrip("/"))
+            query = request.url.remove_query_params("token").query
             answer = RedirectResponse(place + (f"?{query}" if query else ""), 303)
             answer.set_cookie(COOKIE, token, httponly=True, samesite="strict")
             return answer
@@ -175,20 +165,16 @@ class Ahead:
             with suppress(InputError, OSError, sqlite3.Error):
                 found = read_test_set(bench.workspace)
                 _ = found.bars, found.strips, found.reasons
-        first = self._benches[0]
-        indexes = [(bench, self._index(bench)) for bench in (self._benches if len(self._benches) > 1 else ())]
+        first, indexes = self._benches[0], []
+        for bench in self._benches if len(self._benches) > 1 else ():
+            while not (made := self._keeper.is_made(bench)) and not self._closed.wait(_LOOKS_AGAIN_S):
+                pass  # asking for it would keep pages waiting
+            indexes.append((bench, self._keeper.index(bench) if made else None))
         for bench, index in indexes:
             other = next((one for _, one in indexes[1:]), None) if bench is first else indexes[0][1]
             if index is not None and other is not None and not self._closed.is_set():
                 with suppress(InputError, OSError, sqlite3.Error):
                     moved(index, other)
-
-    def _index(self, bench: Bench) -> Index | None:
-        """The folder's index once it is made; None where it cannot be, or the server ends."""
-        while not self._keeper.is_made(bench):  # asking for it would keep pages waiting
-            if self._closed.wait(_LOOKS_AGAIN_S):
-                return None
-        return self._keeper.index(bench)
 
 
 @dataclass(frozen=True)
@@ -205,20 +191,13 @@ class Told:
     busy: bool = False
 
 
-@dataclass
-class _Work:
-    told: Told = Told()
-    process: SpawnProcess | None = None
-    heard: Connection | None = None
-    stamp: str = ""
-
-
 class Aside:
     """Of each key one process at a time; what is asked for meanwhile is begun when that has ended."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._works: dict[str, _Work] = {}
+        self._told: dict[str, Told] = {}
+        self._works: dict[str, tuple[str, Apart]] = {}
 
     def told(self, key: str, stamp: str | None = None, work: Callable[..., Any] | None = None, *given: Any) -> Told:
         """What there is of `key`; begins `work(*given)` where what there is was not of `stamp`. Never waits.
@@ -226,55 +205,23 @@ class Aside:
         work: a module's function; it, its arguments and its result must pickle.
         """
         with self._lock:
-            one = self._works.setdefault(key, _Work())
-            _take(one)
-            if work is not None and stamp is not None and one.process is None and stamp != one.told.stamp:
-                _begin(one, stamp, work, given)
-            told = one.told
-            return Told(told.value, told.before, told.error, told.stamp, one.process is not None)
+            told = self._told.get(key, Told())
+            if key in self._works and self._works[key][1].done:
+                of, ended = self._works.pop(key)
+                value, error = ended.result()
+                told = Told(told.value, told.before, error, of) if error else Told(value, told.value, None, of)
+                self._told[key] = told
+            if work is not None and stamp is not None and key not in self._works and stamp != told.stamp:
+                self._works[key] = stamp, Apart(work, *given)
+            return replace(told, busy=key in self._works)
 
     def close(self) -> None:
         """End what is under way."""
         with self._lock:
-            for one in self._works.values():
-                if one.process is not None:
-                    one.process.kill()
-                    one.process.join()
+            for _, one in self._works.values():
+                one.end()
             self._works.clear()
-
-
-def _begin(one: _Work, stamp: str, work: Callable[..., Any], given: tuple[Any, ...]) -> None:
-    context = multiprocessing.get_context("spawn")
-    one.heard, says = context.Pipe(duplex=False)
-    one.process, one.stamp = context.Process(target=_do, args=(says, work, given)), stamp
-    one.process.start()
-    says.close()
-
-
-def _take(one: _Work) -> None:
-    """What the process has said, if it has."""
-    if one.process is None or one.heard is None or not one.heard.poll():
-        return
-    try:
-        value, error = one.heard.recv()
-        one.process.join()
-    except EOFError:
-        one.process.join()
-        value, error = None, why_ended(one.process.exitcode or 0)
-    one.heard.close()
-    kept = one.told.value
-    one.told = Told(kept if error else value, one.told.before if error else kept, error, one.stamp)
-    one.process = one.heard = None
-
-
-def _do(says: Connection, work: Callable[..., Any], given: tuple[Any, ...]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of the terminal; ours is ended by us
-    try:
-        says.send((work(*given), None))
-    except RagassayError as error:
-        says.send((None, str(error)))
-    except Exception as error:  # noqa: BLE001 - whatever it is, the page says it
-        says.send((None, f"{type(error).__name__}: {error}"))
+            self._told.clear()
 
 
 def make_app(benches: Mapping[str, Bench], access: Access, states: StatesOf | None = None) -> Starlette:

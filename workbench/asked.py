@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import parse_qs, unquote
 
 from jinja2 import Environment, FileSystemLoader
 from starlette.exceptions import HTTPException
@@ -80,6 +80,12 @@ def index_of(request: Request) -> Index | None:
     return found
 
 
+def start_of(request: Request) -> int:
+    """From which row on a list is wanted, `from` in the address; 0 where it says nothing that can be."""
+    given = request.query_params.get("from", "")
+    return int(given) if given.isdecimal() and len(given) < 10 else 0
+
+
 async def form_of(request: Request) -> dict[str, list[str]]:
     """Field to its values, of a form that htmx sends. Raises HTTPException: 413 for one that is too large, 400 for one
     whose end never came."""
@@ -91,10 +97,7 @@ async def form_of(request: Request) -> dict[str, list[str]]:
                 raise HTTPException(413, "That is more than a form may have.")
     except ClientDisconnect:
         raise HTTPException(400, "The end of that did not come.") from None
-    given: dict[str, list[str]] = {}
-    for name, value in parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True):
-        given.setdefault(name, []).append(value)
-    return given
+    return parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True)
 
 
 def person_of(request: Request) -> str:
@@ -129,8 +132,7 @@ def templates_of(theirs: Sequence[Path] = ()) -> Environment:
     """The report's environment with the workbench's templates before the report's, and other packages' after them."""
     made = environment()
     made.loader = FileSystemLoader([HERE / "templates", TEMPLATES, *theirs])
-    made.globals |= {"measure_name": measure_name, "measure_help": measure_help}
-    made.globals |= {"only_alone": only_alone, "dollars": dollars}
+    made.globals |= {one.__name__: one for one in (measure_name, measure_help, only_alone, dollars)}
     made.globals |= {"from_json": json.loads, "to_text": partial(json.dumps, ensure_ascii=False)}
     return made
 

@@ -158,9 +158,9 @@ def choices(index: Index, queries: TestSet) -> list[Choice]:
     """The menus that have something to choose from."""
     made = []
     for name in SLICED:
-        values = [(value, n) for value, n in index.facet(name) if value]
-        if len(index.facet(name)) > 1:
-            made.append(Choice(name, NAMES[name], tuple((v, f"{one_line(v)} ({n:,})") for v, n in values)))
+        if len(values := index.facet(name)) > 1:
+            entries = tuple((value, f"{one_line(value)} ({n:,})") for value, n in values if value)
+            made.append(Choice(name, NAMES[name], entries))
     low, high = queries.limits()
     if low < high < queries.words.max(initial=0.0):
         words = (f"short: to {low:g} words", f"middle: to {high:g} words", "long: more")
@@ -234,7 +234,7 @@ class Wanted:
 def look(index: Index, wanted: Wanted) -> Look:
     """Raises KeyError for a measure or a baseline that there is not."""
     queries = test_set(index)
-    measure = next((one for one in index.measures if one.name == wanted.measure), None)
+    measure = index.measure(wanted.measure)
     if measure is None:
         raise KeyError(wanted.measure)
     mask = wanted.slice.mask(index, queries)
@@ -257,7 +257,7 @@ def look(index: Index, wanted: Wanted) -> Look:
 
 def means_on(index: Index, measure: str, chosen: Slice, order: Sequence[str]) -> dict[str, Figure]:
     """Agent to its mean, as of a look; empty where nobody has the measure."""
-    found = next((one for one in index.measures if one.name == measure), None)
+    found = index.measure(measure)
     agents = [agent for agent in order if found is not None and agent in index.column(measure)]
     if found is None or not agents:
         return {}
@@ -267,10 +267,25 @@ def means_on(index: Index, measure: str, chosen: Slice, order: Sequence[str]) ->
 
 
 def _means(rows: _Rows, queries: TestSet, measure: Measure) -> dict[str, Figure]:
-    return {
-        agent: _mean(rows.table.known[at], rows.table.owed[at], rows, queries, measure.limits)
-        for at, agent in enumerate(rows.table.agents)
-    }
+    table, clusters = rows.table, queries.clusters.where(rows.chosen)
+    sides = zip(table.agents, table.known, table.owed, strict=True)
+    return {agent: mean_of(values, owed, clusters, measure.limits) for agent, values, owed in sides}
+
+
+def mean_of(values: Floats, owed: Truths, clusters: Clusters, limits: Range | None) -> Figure:
+    """The mean of values ([agents,] queries), as `Resamples` makes it: a query counts as often as it has values.
+
+    NaN is none, which has failed where one is owed. clusters: of the queries.
+    """
+    known = ~np.isnan(values)
+    n, n_failed = int(known.sum()), int((owed & ~known).sum())
+    if not n:
+        return Figure(value=None, n=0, n_failed=n_failed)
+    sums, counts = (
+        np.atleast_2d(each).sum(axis=0) for each in (np.where(known, values, 0.0), known.astype(np.float64))
+    )
+    value, low, high = interval(sums, counts, clusters, limits)
+    return rounded(value, n, n_failed, low, high)
 
 
 def from_leader(values: ValueTable, clusters: Clusters, seed: int) -> FromLeader | None:
@@ -286,9 +301,8 @@ def from_leader(values: ValueTable, clusters: Clusters, seed: int) -> FromLeader
         rounded(value, n, failed, None if np.isnan(low) else low, None if np.isnan(high) else high)
         for (value, low, high), n, failed in zip(ends, found.n, found.n_failed, strict=True)
     ]
-    return FromLeader(
-        names[0], dict(zip(names[1:], figures, strict=True)), dict(zip(names[1:], found.adjusted.tolist(), strict=True))
-    )
+    adjusted = dict(zip(names[1:], found.adjusted.tolist(), strict=True))
+    return FromLeader(names[0], dict(zip(names[1:], figures, strict=True)), adjusted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,17 +325,6 @@ def _rows(index: Index, queries: TestSet, mask: Truths, wanted: Wanted) -> _Rows
     known = np.array([columns[agent][at] for agent in agents])
     asked = np.array([index.asked[agent][at] for agent in agents]) if index.asked else None
     return _Rows(ValueTable(agents, ids, known, np.array([owed[agent][at] for agent in agents]), asked), at, chosen)
-
-
-def _mean(values: Floats, owed: Truths, rows: _Rows, queries: TestSet, limits: Range | None) -> Figure:
-    """As `Resamples.figure` makes it."""
-    known = ~np.isnan(values)
-    n, n_failed = int(known.sum()), int((owed & ~known).sum())
-    if not n:
-        return Figure(value=None, n=0, n_failed=n_failed)
-    clusters = queries.clusters.where(rows.chosen)
-    found = interval(np.where(known, values, 0.0), known.astype(np.float64), clusters, limits)
-    return rounded(found[0], n, n_failed, *found[1:])
 
 
 def _against(

@@ -17,19 +17,19 @@ import numpy as np
 
 from ragassay.arrays import Floats, Ints, Truths
 from ragassay.errors import InputError
-from ragassay.evaluate.inputs.clusters import Clusters
+from ragassay.evaluate.inputs.clusters import Clusters, clusters_of_rows
 from ragassay.evaluate.results import POINTS
-from ragassay.evaluate.statistics.clustered import NO_SPREAD, interval, intervals
+from ragassay.evaluate.statistics.clustered import NO_SPREAD, intervals
 from ragassay.evaluate.statistics.ladder import FEWEST_SECTIONS
 from ragassay.evaluate.statistics.paired import alike, figures, paired
 from ragassay.evaluate.statistics.paired_comparison import pair_verdict
-from ragassay.evaluate.statistics.resamples import holm, rounded
+from ragassay.evaluate.statistics.resamples import holm
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_json
 from ragassay.records import Figure
 
 from .index.read import Index, Measure
-from .look import test_set
+from .look import mean_of, test_set
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,16 +151,15 @@ def moved(before: Index, after: Index) -> tuple[Moved, ...]:
         asked += [(measure, agent) for agent in before.column(measure.name) if agent in after.column(measure.name)]
     if same.paired:
         return tuple(_paired(before, after, asked, same))
-    found = [row for measure, agent in asked for row in _apart(before, after, measure, [agent])]
+    found = [_apart(before, after, measure, agent) for measure, agent in asked]
     adjusted = holm([row.p for row in found])
-    return tuple(replace(row, said=_said(row, p)) for row, p in zip(found, adjusted, strict=True))
-
-
-def _said(row: Moved, p: float | None) -> Said:
-    if row.said == "too few":
-        return "too few"
-    verdict = pair_verdict(row.difference.value, p, lower_is_better=row.measure.lower_is_better)
-    return verdict if verdict in ("better", "worse") else "not told apart"
+    told = []
+    for row, p in zip(found, adjusted, strict=True):
+        verdict = pair_verdict(row.difference.value, p, lower_is_better=row.measure.lower_is_better)
+        if row.said != "too few" and (verdict == "better" or verdict == "worse"):
+            row = replace(row, said=verdict)
+        told.append(row)
+    return tuple(told)
 
 
 def _paired(before: Index, after: Index, asked: Sequence[tuple[Measure, str]], same: SameQueries) -> Iterator[Moved]:
@@ -213,57 +212,31 @@ def _means(
     return found
 
 
-def _apart(before: Index, after: Index, measure: Measure, agents: Sequence[str]) -> Iterator[Moved]:
+def _apart(before: Index, after: Index, measure: Measure, agent: str) -> Moved:
     """Two groups of queries, those of a section in both runs kept together."""
-    from ragassay.evaluate.validity.questions import group_difference
-
-    for agent in agents:
-        sides = [_side(index, measure, agent) for index in (before, after)]
-        (one, _, failed), (other, _, missing) = sides
-        start, end = (_mean(side, measure) for side in sides)
-        if not (len(one) and len(other)):
-            nothing = Figure(value=None, n=len(one) + len(other), n_failed=failed + missing)
-            yield Moved(measure, agent, start, end, nothing, None, "too few")
-            continue
-        names = [name for _, known, _ in sides for name in known.names_of]
-        rows = Clusters.named([str(place) for place in range(len(names))], names)
-        inside = np.arange(len(names)) >= len(one)
-        found = group_difference(np.concatenate([one, other])[None], inside, rows, failed + missing)
-        few = min(len(set(known.names_of)) for _, known, _ in sides) < FEWEST_SECTIONS
-        p = _p(float(found.value[0]), float(found.error[0]), float(found.df[0]))
-        yield Moved(measure, agent, start, end, found.figures()[0], p, "too few" if few else "not told apart")
-
-
-@dataclass(frozen=True)
-class _Known:
-    """The clusters of the queries that have a value. names_of: each one's cluster by name."""
-
-    clusters: Clusters
-    names_of: tuple[str, ...]
-
-
-def _side(index: Index, measure: Measure, agent: str) -> tuple[Floats, _Known, int]:
-    """(values that are known, their clusters, how many are owed and not there)."""
-    queries = test_set(index)
-    values = index.column(measure.name)[agent][queries.by_id]
-    known = ~np.isnan(values)
-    clusters = queries.clusters.only(known)
-    failed = int((index.owed(measure.name)[agent][queries.by_id] & ~known).sum())
-    return values[known], _Known(clusters, tuple(clusters.names[number] for number in clusters.numbers)), failed
-
-
-def _mean(side: tuple[Floats, _Known, int], measure: Measure) -> Figure:
-    values, known, failed = side
-    if not len(values):
-        return Figure(value=None, n=0, n_failed=failed)
-    found = interval(values, np.ones(len(values)), known.clusters, measure.limits)
-    return rounded(found[0], len(values), failed, *found[1:])
-
-
-def _p(value: float, error: float, df: float) -> float | None:
     from scipy.special import stdtr
 
-    return float(2 * stdtr(df, -abs(value) / error)) if error > 0 and df > 0 else None
+    from ragassay.evaluate.validity.questions import group_difference
+
+    means, values, names, n_failed = list[Figure](), list[Floats](), list[list[str]](), 0
+    for index in (before, after):
+        queries = test_set(index)
+        column, owed = index.column(measure.name)[agent][queries.by_id], index.owed(measure.name)[agent][queries.by_id]
+        known = ~np.isnan(column)
+        means.append(mean_of(column, owed, queries.clusters, measure.limits))
+        values.append(column[known])
+        names.append([queries.clusters.names[number] for number in queries.clusters.numbers[known]])
+        n_failed += means[-1].n_failed
+    start, end = means
+    if not (start.n and end.n):
+        nothing = Figure(value=None, n=start.n + end.n, n_failed=n_failed)
+        return Moved(measure, agent, start, end, nothing, None, "too few")
+    rows = clusters_of_rows([*names[0], *names[1]])
+    found = group_difference(np.concatenate(values)[None], np.arange(start.n + end.n) >= start.n, rows, n_failed)
+    value, error, df = (float(part[0]) for part in (found.value, found.error, found.df))
+    p = float(2 * stdtr(df, -abs(value) / error)) if error > 0 and df > 0 else None
+    few = min(len(set(some)) for some in names) < FEWEST_SECTIONS
+    return Moved(measure, agent, start, end, found.figures()[0], p, "too few" if few else "not told apart")
 
 
 LONGEST = 160
@@ -300,19 +273,17 @@ def _settings(workspace: Workspace) -> dict[str, Any]:
     """Setting to value. Where stages ran with several values of one, they are one text."""
     found: dict[str, list[Any]] = {}
     for path in sorted(workspace.results.glob("manifests/*.json")):
-        for name, value in _recorded(path.stem, _table(path)):
+        stage, manifest = path.stem, _table(path)
+        recorded = [*_part(manifest, "settings").items()]
+        for name, digest in _part(manifest, "inputs").items():
+            if stage == "ingest":
+                recorded.append((f"documents.{name}", digest))
+            elif name.endswith(".md"):
+                recorded.append((f"prompts.{stage}/{name}", digest))
+        for name, value in recorded:
             if value not in (values := found.setdefault(name, [])):
                 values.append(value)
     return {name: row[0] if len(row) == 1 else " / ".join(map(_words, row)) for name, row in found.items()}
-
-
-def _recorded(stage: str, manifest: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    yield from _part(manifest, "settings").items()
-    for name, digest in _part(manifest, "inputs").items():
-        if stage == "ingest":
-            yield f"documents.{name}", digest
-        elif name.endswith(".md"):
-            yield f"prompts.{stage}/{name}", digest
 
 
 def differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Differs]:

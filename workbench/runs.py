@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,7 +20,7 @@ from ragassay.evaluate.report.page import read_results
 from ragassay.evaluate.report.tables import usage_total
 from ragassay.evaluate.report.wording import MISSING, STOPPED_EARLY, dollars, overstated
 from ragassay.experiment.reading import load_experiment
-from ragassay.experiment.settings import CompareSettings, Experiment
+from ragassay.experiment.settings import CompareSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.records import OWN_SYSTEM
 from ragassay.table import Column, Row, Table
@@ -75,8 +75,11 @@ class Runs(Mapping[str, Bench]):
             if time.monotonic() - self._looked < _LOOKS_AGAIN_S:
                 return
             known = {one.workspace.results.resolve() for one in self._known.values()}
-            new = [folder for folder in _found(self.parents) if folder not in known]
-            corpora = _corpora(self.served.values()) if new else {}
+            there: dict[Path, None] = {}
+            for folder in (folder for parent in self.parents for folder in _below(parent)):
+                there |= dict.fromkeys([folder] if _is_run(folder) else filter(_is_run, _below(folder)))
+            new = [folder for folder in there if folder not in known]
+            corpora = self._corpora() if new else {}
             for folder in new:
                 name = name_of(folder, self._known)
                 self._known = {**self._known, name: self._bench(name, folder, corpora)}
@@ -87,26 +90,21 @@ class Runs(Mapping[str, Bench]):
         other = next(iter(self.served.values())).workspace.experiment
         settings = other.model_copy(update={"compare": CompareSettings()})
         alone = Bench(name, Workspace(folder, folder, settings), corpus_known=False)
-        for corpus in (corpora.get(told(alone).corpus), corpora.get(folder.name)):
+        served = {one.workspace.corpus.resolve(): one.workspace.experiment for one in self.served.values()}
+        for corpus in filter(None, (corpora.get(told(alone).corpus), corpora.get(folder.name))):
             with suppress(InputError):
-                if corpus is not None:
-                    return Bench(name, Workspace(corpus, folder, _experiment(corpus, self.served.values())))
+                experiment = served.get(corpus) or load_experiment(corpus / "experiment.toml")
+                return Bench(name, Workspace(corpus, folder, experiment))
         return alone
 
-
-def _experiment(corpus: Path, served: Iterable[Bench]) -> Experiment:
-    """Its settings, as they are served where they are."""
-    for one in served:
-        if one.workspace.corpus.resolve() == corpus:
-            return one.workspace.experiment
-    return load_experiment(corpus / "experiment.toml")
-
-
-def _found(parents: Iterable[Path]) -> list[Path]:
-    found: dict[Path, None] = {}
-    for folder in (folder for parent in parents for folder in _below(parent)):
-        found |= dict.fromkeys([folder] if _is_run(folder) else filter(_is_run, _below(folder)))
-    return list(found)
+    def _corpora(self) -> dict[str, Path]:
+        """By name: the corpus folders served, then those beside them."""
+        own = [one.workspace.corpus.resolve() for one in self.served.values()]
+        beside = (folder for parent in dict.fromkeys(one.parent for one in own) for folder in _below(parent))
+        found: dict[str, Path] = {}
+        for folder in (*own, *(one for one in beside if (one / "experiment.toml").exists())):
+            found.setdefault(folder.name, folder)
+        return found
 
 
 def _below(parent: Path) -> list[Path]:
@@ -120,16 +118,6 @@ def _is_run(folder: Path) -> bool:
     with suppress(OSError):
         return any((folder / name).exists() for name in _LEFT_BY_A_RUN) and not (folder / "experiment.toml").exists()
     return False
-
-
-def _corpora(served: Iterable[Bench]) -> dict[str, Path]:
-    """By name: the corpus folders served, then those beside them."""
-    own = [one.workspace.corpus.resolve() for one in served]
-    beside = (folder for parent in dict.fromkeys(one.parent for one in own) for folder in _below(parent))
-    found: dict[str, Path] = {}
-    for folder in (*own, *(one for one in beside if (one / "experiment.toml").exists())):
-        found.setdefault(folder.name, folder)
-    return found
 
 
 @dataclass(frozen=True)
@@ -161,18 +149,13 @@ def told(bench: Bench) -> Told:
     path = bench.workspace.figures
     try:
         return _told(path, path.stat().st_mtime_ns)
-    except FileNotFoundError:
-        return Told(_last(path.parent), "no figures yet: the run has not come to compare")
     except OSError as error:
-        return Told(_last(path.parent), f"cannot be read: {error.strerror}")
-
-
-def _last(folder: Path) -> int:
-    """When a stage, or the folder, was last written."""
-    for place in (folder / "manifests", folder):
+        missing = isinstance(error, FileNotFoundError)
+        why = "no figures yet: the run has not come to compare" if missing else f"cannot be read: {error.strerror}"
+    for place in (path.parent / "manifests", path.parent):  # when a stage, or the folder, was last written
         with suppress(OSError):
-            return place.stat().st_mtime_ns
-    return 0
+            return Told(place.stat().st_mtime_ns, why)
+    return Told(0, why)
 
 
 @lru_cache(maxsize=4 * MOST)

@@ -24,7 +24,7 @@ from ragassay.synth.documents.cutting import Raw, cut_document
 from ragassay.synth.pdf.process import PdfPool
 from ragassay.synth.pdf.readers import ReaderName
 from ragassay.workbench.pages import worker
-from ragassay.workbench.pages.place import Alignment, Placed, letters_of
+from ragassay.workbench.pages.pictures import Alignment, Placed, letters_of
 from ragassay.workbench.pages.texts import DocumentPages
 
 READERS: tuple[ReaderName, ...] = ("pdfium", "pypdf")

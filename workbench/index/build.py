@@ -18,16 +18,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from multiprocessing.connection import Connection
-from multiprocessing.context import SpawnProcess
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from ragassay.cores import why_ended
-from ragassay.errors import InputError
+from ragassay.errors import InputError, RagassayError
 from ragassay.evaluate.figures.conversations import number_of
 from ragassay.evaluate.figures.values import read_values, scale_of
 from ragassay.evaluate.inputs.clusters import source_clusters, writer
@@ -35,7 +36,7 @@ from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.report.page import read_results
 from ragassay.evidence import place_of
 from ragassay.experiment.workspace import Workspace, read_not_asked
-from ragassay.files import Qrels, digest_json, read_qrels, read_records, read_rows
+from ragassay.files import Qrels, digest_file, digest_json, read_qrels, read_records, read_rows
 from ragassay.records import (
     Answer,
     Assessment,
@@ -49,7 +50,6 @@ from ragassay.records import (
     perturbed_from,
 )
 
-from ..kept import Kept
 from .read import Index
 
 if TYPE_CHECKING:
@@ -85,6 +85,18 @@ def stamp_of(workspace: Workspace) -> str:
     """What tells whether an index still fits: of each file its path, size and time, and the layout."""
     seen = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in sources_of(workspace)]
     return digest_json([LAYOUT, seen])
+
+
+def digest_kept(path: Path) -> str:
+    """SHA-256 of a file's content, which is not read again where its size and time are as they were. Raises OSError."""
+    there = path.stat()
+    return _digest_of(path, there.st_size, there.st_mtime_ns)
+
+
+@lru_cache(maxsize=4096)
+def _digest_of(path: Path, size: int, time: int) -> str:
+    del size, time
+    return digest_file(path)
 
 
 def build(workspace: Workspace, out: Path, told: Told = lambda _: None) -> None:
@@ -135,7 +147,7 @@ def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str, told
     _insert(connection, "labels", (_label(of, r, place) for of, rows in labels.items() for r in _of(rows, place)))
     told("games")
     games = _of(_rows(workspace.games, Game), place)
-    _insert(connection, "games", (_game(row, place) for row in games))
+    _insert(connection, "games", ((place[row.query_id], *_PLAYED(row)) for row in games))
     _insert(connection, "lists", (_list(row, place) for row in _of(_read(workspace.lists, RankedList), place)))
     told("figures")
     _insert_measures(connection, workspace, agents, queries)
@@ -144,8 +156,9 @@ def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str, told
     flips, failed = _flips(games), Counter(row.query_id for row in own_failures(rows))
     clusters = source_clusters(queries)
     together = [clusters.names[clusters.number(query.id)] for query in queries]
-    rows_of_queries = ((*_query(q, n, flips, failed), together[n], *_turn(q)) for n, q in enumerate(queries))
-    _insert(connection, "queries", rows_of_queries)
+    counted = ((flips[query.id], failed[query.id]) for query in queries)
+    parts = zip(enumerate(queries), counted, together, strict=True)
+    _insert(connection, "queries", ((n, *_query(q), *counts, name, *_turn(q)) for (n, q), counts, name in parts))
     told("words")
     texts: dict[int, list[str]] = {}
     for row in chain(*answers.values()):
@@ -182,17 +195,9 @@ def _insert(connection: sqlite3.Connection, table: str, rows: Iterable[Sequence[
 
 
 def _answer(row: Answer, place: Mapping[str, int], agent: int) -> tuple[object, ...]:
-    used = row.usage
-    took = (used.input_tokens, used.output_tokens, used.cost_usd, row.latency_s)
-    return (
-        place[row.query_id],
-        agent,
-        row.answer,
-        row.error,
-        json.dumps(row.passages),
-        json.dumps(row.queries),
-        *took,
-    )
+    said = (row.answer, row.error, json.dumps(row.passages), json.dumps(row.queries))
+    took = (row.usage.input_tokens, row.usage.output_tokens, row.usage.cost_usd, row.latency_s)
+    return (place[row.query_id], agent, *said, *took)
 
 
 def _label(of: str, row: Judgment, place: Mapping[str, int]) -> tuple[object, ...]:
@@ -201,19 +206,9 @@ def _label(of: str, row: Judgment, place: Mapping[str, int]) -> tuple[object, ..
     return (place[row.query_id], of, row.subject, row.criterion, row.judge, *said)
 
 
-def _game(row: Game, place: Mapping[str, int]) -> tuple[object, ...]:
-    sat = (row.presentation, row.place_a, row.place_b)
-    return (
-        place[row.query_id],
-        row.agent_a,
-        row.agent_b,
-        row.first,
-        row.judge,
-        row.winner,
-        row.reason,
-        row.error,
-        *sat,
-    )
+_PLAYED = attrgetter(
+    *("agent_a", "agent_b", "first", "judge", "winner", "reason", "error", "presentation", "place_a", "place_b")
+)
 
 
 def _list(row: RankedList, place: Mapping[str, int]) -> tuple[object, ...]:
@@ -222,17 +217,11 @@ def _list(row: RankedList, place: Mapping[str, int]) -> tuple[object, ...]:
     return (place[row.query_id], *which, json.dumps(row.shown), order, row.reason, row.error)
 
 
-def _query(
-    query: Query,
-    place: int,
-    flips: Mapping[str, int],
-    failed: Mapping[str, int],
-) -> tuple[object, ...]:
+def _query(query: Query) -> tuple[object, ...]:
     given = (query.metadata.get(name) for name in ("doc", "section", "kind", "role"))
     doc, section, kind, role = (value if isinstance(value, str) and value else None for value in given)
     told = (doc, section, writer(query), kind, role, len(query.text.split()), json.dumps(query.metadata))
-    history = json.dumps([turn.dump() for turn in query.history])
-    return (place, query.id, query.text, *told, history, flips.get(query.id, 0), failed.get(query.id, 0))
+    return (query.id, query.text, *told, json.dumps([turn.dump() for turn in query.history]))
 
 
 def _turn(query: Query) -> tuple[str | None, int | None, str | None]:
@@ -274,13 +263,9 @@ def _steps(
             yield place[row.query_id], int(agent), hops, json.dumps(found._asdict()) if found else None, why
 
 
-def _flips(games: Sequence[Game]) -> dict[str, int]:
+def _flips(games: Sequence[Game]) -> Counter[str]:
     """Query to how many of its pairs were won by another agent in another order."""
-    flips: dict[str, int] = {}
-    for verdict in verdicts(games):
-        if verdict.flipped:
-            flips[verdict.query_id] = flips.get(verdict.query_id, 0) + 1
-    return flips
+    return Counter(verdict.query_id for verdict in verdicts(games) if verdict.flipped)
 
 
 def _insert_measures(
@@ -295,8 +280,7 @@ def _insert_measures(
         row = (number, name, scale.lowest, scale.highest, scale.lower_is_better)
         connection.execute("INSERT INTO measures VALUES (?, ?, ?, ?, ?)", row)
         for place, agent in enumerate(agents):
-            if agent in by_agent:
-                values = by_agent[agent]
+            if (values := by_agent.get(agent)) is not None:
                 data = np.array([values.get(query.id) for query in queries], dtype="<f8").tobytes()
                 owed = np.array([query.id in values for query in queries], dtype=bool).tobytes()
                 connection.execute("INSERT INTO measured VALUES (?, ?, ?, ?)", (number, place, data, owed))
@@ -321,44 +305,91 @@ def _causes(workspace: Workspace, place: Mapping[str, int], agents: Sequence[str
             yield place[row.query.id], agents.index(row.answer.agent), cause
 
 
-class _Making:
-    """A process of its own that makes one index and ends."""
+class Apart:
+    """A process of its own that does one thing, `work(*given)`, and ends.
 
-    def __init__(self, workspace: Workspace, path: Path) -> None:
+    work: a module's function; it, its arguments and its result must pickle. helps: whether it ends with ours.
+    """
+
+    def __init__(self, work: Callable[..., Any], *given: Any, helps: bool = False) -> None:
         context = multiprocessing.get_context("spawn")
         self._heard, says = context.Pipe(duplex=False)
-        self._process: SpawnProcess = context.Process(target=_make, args=(says, workspace, path), daemon=True)
+        self._process = context.Process(target=_do, args=(says, work, given), daemon=helps)
         self._process.start()
         says.close()
 
     @property
     def done(self) -> bool:
-        """Whether it has ended."""
-        return not self._process.is_alive()
+        """Whether it has said what came of it, or has died."""
+        return self._heard.poll()
 
-    def error(self) -> str | None:
-        """Why it made none; None where it did. Asked once, after it is done."""
+    def result(self) -> tuple[Any, str | None]:
+        """What it gave, and why it gave nothing; None where it did. Asked once, after it is done."""
         try:
-            said: str | None = self._heard.recv()
+            value, error = self._heard.recv()
+            self._process.join()
         except EOFError:
-            said = why_ended(self._process.exitcode or 0)
-        return said
+            self._process.join()
+            value, error = None, why_ended(self._process.exitcode or 0)
+        self._heard.close()
+        return value, error
 
     def end(self) -> None:
-        """Stop it; what it has written so far is no index."""
+        """Stop it."""
         self._process.kill()
         self._process.join()
 
 
-def _make(says: Connection, workspace: Workspace, path: Path) -> None:
+def _do(says: Connection, work: Callable[..., Any], given: tuple[Any, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of the terminal; ours is ended by us
+    try:
+        says.send((work(*given), None))
+    except RagassayError as error:
+        says.send((None, str(error)))
+    except Exception as error:  # noqa: BLE001 - whatever it is, the page says it
+        says.send((None, f"{type(error).__name__}: {error}"))
+
+
+def _make(workspace: Workspace, path: Path) -> None:
     gc.disable()  # records are in no circles, and looking through them for some takes a quarter of the time
     try:
         build(workspace, path)
     except Exception as error:  # noqa: BLE001 - whatever it is, the page says it
-        says.send(str(error))
-    else:
-        says.send(None)
+        raise RagassayError(str(error)) from None
+
+
+class Kept:
+    """The folders for indexes and pictures; those that stand elsewhere are gone when the server ends."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._elsewhere: dict[Path, tempfile.TemporaryDirectory[str] | None] = {}
+
+    def folder(self, workspace: Workspace) -> Path:
+        """`workbench` in the results folder, or a temporary folder where nothing can be written there.
+
+        Raises OSError where that cannot be either.
+        """
+        with self._lock:
+            own = workspace.workbench
+            if own not in self._elsewhere:
+                if not workspace.results.is_dir():
+                    return own
+                self._elsewhere[own] = None
+                try:  # by writing there: rights do not tell of a disk that is mounted to be read
+                    own.mkdir(exist_ok=True)
+                    tempfile.TemporaryFile(dir=own).close()
+                except OSError:
+                    self._elsewhere[own] = tempfile.TemporaryDirectory(prefix="ragassay-")
+            elsewhere = self._elsewhere[own]
+            return own if elsewhere is None else Path(elsewhere.name)
+
+    def close(self) -> None:
+        """Take the temporary folders away."""
+        with self._lock:
+            for elsewhere in filter(None, self._elsewhere.values()):
+                elsewhere.cleanup()
+            self._elsewhere.clear()
 
 
 @dataclass
@@ -366,7 +397,7 @@ class _Folder:
     """What there is of one folder: the index in use, and the one that is being made."""
 
     index: Index | None = None
-    making: _Making | None = None
+    making: Apart | None = None
     stamp: str = ""
     error: str | None = None
 
@@ -421,7 +452,11 @@ class Keeper:
     def _look(self, bench: Bench) -> _Folder:
         folder = self._folders.setdefault(bench.name, _Folder())
         path = self._path(bench)
-        self._take(folder, path)
+        if folder.making is not None and folder.making.done:
+            _, folder.error = folder.making.result()
+            folder.making = None
+            if folder.error is None:
+                folder.index = Index(path)  # the one before is not closed: requests that have it go on with it
         if folder.index is not None and not path.exists():
             folder.index, folder.stamp = None, ""
         stamp = stamp_of(bench.workspace)
@@ -429,13 +464,5 @@ class Keeper:
             if folder.index is None and path.exists() and Index(path).stamp == stamp:
                 folder.index, folder.stamp = Index(path), stamp
             else:
-                folder.stamp, folder.making = stamp, _Making(bench.workspace, path)
+                folder.stamp, folder.making = stamp, Apart(_make, bench.workspace, path, helps=True)
         return folder
-
-    def _take(self, folder: _Folder, path: Path) -> None:
-        """Put the index that was made in the place of the one before."""
-        if folder.making is None or not folder.making.done:
-            return
-        folder.error, folder.making = folder.making.error(), None
-        if folder.error is None:
-            folder.index = Index(path)  # the one before is not closed: requests that have it go on with it

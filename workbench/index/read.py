@@ -123,6 +123,10 @@ class Index:
         rows = self.rows("SELECT * FROM measures ORDER BY place")
         return tuple(Measure(r["place"], r["name"], r["low"], r["high"], bool(r["lower_is_better"])) for r in rows)
 
+    def measure(self, name: str) -> Measure | None:
+        """The one of that name."""
+        return next((one for one in self.measures if one.name == name), None)
+
     def column(self, measure: str) -> dict[str, Floats]:
         """Agent to a value for each query, by place, NaN where there is none; only agents that have the measure."""
         if measure not in self._columns:
@@ -149,9 +153,8 @@ class Index:
     @cached_property
     def causes(self) -> dict[str, list[int]]:
         """Root cause of a failed answer to the places of the queries that have one, the commonest first."""
-        sql = "SELECT cause, query FROM causes GROUP BY cause, query"
         found: dict[str, list[int]] = {}
-        for row in self.rows(sql):
+        for row in self.rows("SELECT cause, query FROM causes GROUP BY cause, query"):
             found.setdefault(row["cause"], []).append(row["query"])
         return dict(sorted(found.items(), key=lambda item: (-len(item[1]), item[0])))
 
@@ -166,9 +169,11 @@ class Index:
         if asked.failed:
             of_answers = "place IN (SELECT query FROM answers WHERE error IS NOT NULL)"
             wheres.append("failed > 0" if asked.failed == "1" else of_answers)
-        if match := _match(asked.words):
+        # each word must occur, the last may be the beginning of one; nothing in them is an operator
+        parts = ['"' + word.replace('"', '""') + '"' for word in asked.words.replace("\0", " ").split()]
+        if parts:
             wheres.append("place IN (SELECT rowid FROM words WHERE words MATCH ?)")
-            given.append(match)
+            given.append(" ".join(parts) + "*")
         sql = f"SELECT place FROM queries WHERE {' AND '.join(wheres)} ORDER BY {_ORDER[asked.sort]}"  # noqa: S608
         return [row["place"] for row in self.rows(sql, given)]
 
@@ -254,9 +259,3 @@ class Index:
             self._local.connection = connection
             self._all.append(connection)
         return connection
-
-
-def _match(words: str) -> str:
-    """Words as an FTS5 query: each must occur, the last may be the beginning of one; nothing in them is an operator."""
-    parts = ['"' + word.replace('"', '""') + '"' for word in words.replace("\0", " ").split()]
-    return " ".join(parts) + "*" if parts else ""

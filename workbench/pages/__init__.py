@@ -1,1 +1,0 @@
-"""Pages of the corpus's documents as pictures, with a stretch of their text shown where it stands on them."""

@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,8 +22,6 @@ from ragassay.records import Page
 
 KEPT = 8
 """Documents whose texts stay in memory."""
-
-Stamp = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -43,11 +42,7 @@ class DocumentPages:
 
     @cached_property
     def _starts(self) -> list[int]:
-        starts, at = [], 0
-        for page in self.pages:
-            starts.append(at)
-            at += len(page.text) + 1
-        return starts
+        return [0, *accumulate(len(page.text) + 1 for page in self.pages)]
 
     @cached_property
     def text(self) -> str:
@@ -88,7 +83,7 @@ class Texts:
 
     def __init__(self, path: Path) -> None:
         self._path, self._lock = path, threading.Lock()
-        self._stamp: Stamp | None = None
+        self._stamp: tuple[int, int] | None = None
         self._lines: dict[str, list[tuple[int, int]]] = {}
         self._numbers: dict[str, set[int]] = {}
         self._kept: OrderedDict[str, DocumentPages] = OrderedDict()
@@ -114,10 +109,8 @@ class Texts:
 
     def _look(self) -> None:
         """Find which lines are of which document, unless it is known."""
-        stamp = None
-        if self._path.is_file():
-            stat = self._path.stat()
-            stamp = (stat.st_size, stat.st_mtime_ns)
+        stat = self._path.stat() if self._path.is_file() else None
+        stamp = stat and (stat.st_size, stat.st_mtime_ns)
         if stamp == self._stamp:
             return
         self._kept.clear()
@@ -127,19 +120,16 @@ class Texts:
         with self._path.open("rb") as stream:
             for number, line in enumerate(stream, 1):
                 if line.strip():
-                    doc, page = self._place_of(line, number)
+                    try:
+                        found = from_json(line)
+                        doc, page = str(found["doc"]), int(found["page"])
+                    except (ValueError, KeyError, TypeError):
+                        remedy = "run `ragassay ingest` again"
+                        raise InputError("this is no page", file=self._path, line=number, remedy=remedy) from None
                     self._lines.setdefault(doc, []).append((at, number))
                     self._numbers.setdefault(doc, set()).add(page)
                 at += len(line)
         self._stamp = stamp
-
-    def _place_of(self, line: bytes, number: int) -> tuple[str, int]:
-        try:
-            found = from_json(line)
-            return str(found["doc"]), int(found["page"])
-        except (ValueError, KeyError, TypeError):
-            remedy = "run `ragassay ingest` again"
-            raise InputError("this is no page", file=self._path, line=number, remedy=remedy) from None
 
     def _read(self, doc: str) -> DocumentPages:
         pages = []

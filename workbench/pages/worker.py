@@ -25,8 +25,6 @@ from numpy.typing import NDArray
 
 from ragassay.cores import memory_limited
 
-_GREY, _RGB = 0, 2
-
 
 def png_of(pixels: NDArray[np.uint8]) -> bytes:
     """The file for `pixels` of shape (height, width, 3), red, green and blue."""
@@ -35,13 +33,12 @@ def png_of(pixels: NDArray[np.uint8]) -> bytes:
     rows = np.ascontiguousarray(pixels[..., 0] if grey else pixels).reshape(height, -1)
     unfiltered = np.zeros((height, rows.shape[1] + 1), np.uint8)
     unfiltered[:, 1:] = rows
-    head = struct.pack(">IIBBBBB", width, height, 8, _GREY if grey else _RGB, 0, 0, 0)
+    head = struct.pack(">IIBBBBB", width, height, 8, 0 if grey else 2, 0, 0, 0)
     parts = ((b"IHDR", head), (b"IDAT", zlib.compress(unfiltered.tobytes(), 2)), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, data) for kind, data in parts)
-
-
-def _chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    made = b"\x89PNG\r\n\x1a\n"
+    for kind, data in parts:
+        made += struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    return made
 
 
 WIDTH = 1240

@@ -20,7 +20,7 @@ from starlette.responses import Response
 
 from ragassay.calls.caller import Caller
 from ragassay.calls.register import Job, Register, reply_of
-from ragassay.calls.reply_cache import ReplyCache, Stored
+from ragassay.calls.reply_cache import ReplyCache
 from ragassay.errors import InputError
 from ragassay.evaluate.inputs.findings import Material
 from ragassay.evaluate.judging.asked_again import (
@@ -46,7 +46,7 @@ from ragassay.evaluate.judging.panel import panels_of
 from ragassay.evaluate.report.plots import colours_of
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
-from ragassay.models.requests import Batch, Reply, Request, ask_again
+from ragassay.models.requests import Batch, Reply, ask_again
 from ragassay.prompts import Message, Prompt
 from ragassay.records import Answer, Found, Judgment, Passage, Query
 from ragassay.retrieval.dependencies import (
@@ -142,22 +142,19 @@ class _Kept:
 def _tries(job: Job) -> Iterator[Try]:
     request = job.request
     for stored in job.received:
-        yield _try(request, stored)
-        if stored.body is not None and (problem := reply_of(request, stored).error):
+        if stored.body is None:
+            yield Try(request.messages, error=stored.error, recorded=stored.recorded)
+            continue
+        whole = json.dumps(stored.body, ensure_ascii=False, indent=1)
+        try:
+            said: Any = stored.body["choices"][0]["message"]["content"]
+        except (KeyError, IndexError, TypeError):
+            said = None
+        yield Try(request.messages, said if isinstance(said, str) else whole, whole, recorded=stored.recorded)
+        if problem := reply_of(request, stored).error:
             request = ask_again(job.request, stored.body, problem)
     if job.reply is None:
         yield Try(request.messages)
-
-
-def _try(request: Request, stored: Stored) -> Try:
-    if stored.body is None:
-        return Try(request.messages, error=stored.error, recorded=stored.recorded)
-    whole = json.dumps(stored.body, ensure_ascii=False, indent=1)
-    try:
-        said: Any = stored.body["choices"][0]["message"]["content"]
-    except (KeyError, IndexError, TypeError):
-        said = None
-    return Try(request.messages, said if isinstance(said, str) else whole, whole, recorded=stored.recorded)
 
 
 def calls_of(workspace: Workspace, index: Index, place: int, cache: ReplyCache, wanted: Wanted) -> list[Call]:
@@ -174,17 +171,13 @@ def _material(workspace: Workspace, index: Index, place: int) -> Material:
     labels = [one["subject"] for one in index.labels(place) if one["of"] == "passage"]
     ids = dict.fromkeys([*(id for one in given.values() for id in one["passages"]), *labels])
     passages = {id: _passage(one) for id, one in index.passages(list(ids)).items()}
-    answers = {
-        (query.id, name): Answer(
-            query_id=query.id,
-            agent=name,
-            answer=given[name]["text"] if name in given else None,
-            error=given[name]["error"] if name in given else "the agent's file has no answer",
-            passages=tuple(given[name]["passages"]) if name in given else (),
-        )
-        for name in index.agents
-        if name not in out
-    }
+    lacking = {"text": None, "error": "the agent's file has no answer", "passages": ()}
+    answers = {}
+    for name in index.agents:
+        if name not in out:
+            one = given.get(name, lacking)
+            said = {"answer": one["text"], "error": one["error"], "passages": tuple(one["passages"])}
+            answers[query.id, name] = Answer(query_id=query.id, agent=name, **said)
     waves, not_asked = waves_of(workspace, index.agents), frozenset((query.id, name) for name in out)
     return Material((query,), index.agents, passages, answers, joined=waves, not_asked=not_asked)
 
@@ -237,7 +230,11 @@ def _judging(
             yield from kept.calls(of, about, order)
 
     once, _ = graded_before(workspace, ask_once(cases_by_wave(material)), panels, cast(Caller, kept))
-    pool = _pool(workspace, index, query)
+    files = [path for path in (workspace.found, workspace.found_deeper) if path.exists()]
+    looked = [row.passage for path in files for row in read_records(path, Found) if row.query_id == query.id]
+    pool = tuple(
+        map(_passage, index.passages(list(dict.fromkeys(looked))).values())
+    )  # in which evidence was looked for
     for panel in panels:
         for wave in once.waves:
             judge, cases = panel.passages(wave)
@@ -246,7 +243,9 @@ def _judging(
         judge, cases = in_batches(workspace, panel).passages([QueryCase(query, pool, ())])
         for case in cases:
             yield from made("evidence", _about(case), judge, case)
-    relevance = [_judgment(query.id, row) for row in labels if row["of"] == "passage"]
+    names = ("subject", "criterion", "judge", "label", "reason", "error")
+    graded = (row for row in labels if row["of"] == "passage")
+    relevance = [Judgment(query_id=query.id, **{name: row[name] for name in names}) for row in graded]
     known = relevant_by_wave(material, known_relevant(material, relevance, settings.relevant_from))
     waves = [with_evidence(cases, those) for cases, those in zip(once.waves, known, strict=True)]
     for panel in panels:
@@ -263,14 +262,14 @@ def _judging(
             if of_order := by_model[row["judge"]].games.get(row["first"]):
                 yield from made("game", [a, b], of_order, game, a if row["first"] == "a" else b)
     for row in index.lists(place):
-        names = [agent for agents in row["shown"] for agent in agents]
+        listed = [agent for agents in row["shown"] for agent in agents]
         lists = by_model[row["judge"]].lists if row["judge"] in by_model else {}
-        if row["presentation"] in lists and set(names) <= set(answers):
-            seated = tuple(answers[agent] for agent in material.agents if agent in names)
-            shown = known[material.wave_of(*names)].get(query.id, ())
+        if row["presentation"] in lists and set(listed) <= set(answers):
+            seated = tuple(answers[agent] for agent in material.agents if agent in listed)
+            shown = known[material.wave_of(*listed)].get(query.id, ())
             places = tuple(map(tuple, row["shown"]))
-            listed = ListCase(query, seated, places, row["presentation"], shown, block=row["block"])
-            yield from made("list", names, lists[row["presentation"]], listed, str(row["presentation"]))
+            together = ListCase(query, seated, places, row["presentation"], shown, block=row["block"])
+            yield from made("list", listed, lists[row["presentation"]], together, str(row["presentation"]))
     for evaluator in experiment_evaluators(workspace) if workspace.experiment.evaluates else ():
         of_ours = any(row["criterion"] in {one.name for one in evaluator.criteria} for row in labels)
         if of_ours and evaluator.asking != "nothing" and type(evaluator).prepare is Judge.prepare:
@@ -278,21 +277,8 @@ def _judging(
                 yield from made(evaluator.name, [unit.subject], evaluator, unit)
 
 
-def _pool(workspace: Workspace, index: Index, query: Query) -> tuple[Passage, ...]:
-    """The passages in which evidence was looked for."""
-    files = [path for path in (workspace.found, workspace.found_deeper) if path.exists()]
-    ids = dict.fromkeys(row.passage for path in files for row in read_records(path, Found) if row.query_id == query.id)
-    return tuple(_passage(row) for row in index.passages(list(ids)).values())
-
-
 def _about(case: Any) -> list[str]:
-    single = getattr(case, "single", (case,))
-    return [one.subject for one in single]
-
-
-def _judgment(query_id: str, row: Mapping[str, Any]) -> Judgment:
-    said = {name: row[name] for name in ("subject", "criterion", "judge", "label", "reason", "error")}
-    return Judgment(query_id=query_id, **said)
+    return [one.subject for one in getattr(case, "single", (case,))]
 
 
 @lru_cache(maxsize=2)

@@ -7,7 +7,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -21,8 +21,6 @@ from starlette.responses import RedirectResponse, Response
 from ragassay.evaluate.report.plots import Scale, colours_of, scale
 from ragassay.evaluate.report.wording import MISSING, kind_of, measure_name, number, only_alone, shown
 from ragassay.evaluate.results import POINTS
-from ragassay.evaluate.statistics.clustered import interval
-from ragassay.evaluate.statistics.resamples import rounded
 from ragassay.evidence import Span, merged
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
@@ -30,9 +28,9 @@ from ragassay.records import Figure, Page
 from ragassay.table import Agent, Cell, Column, Row, Table
 from ragassay.text import listed, one_line
 
-from ..asked import Bench, bench_of, is_part, render, waiting
+from ..asked import Bench, bench_of, is_part, render, start_of, waiting
 from ..index.read import Index
-from ..look import TestSet, test_set
+from ..look import TestSet, mean_of, test_set
 from ..moved import (
     Changes,
     Moved,
@@ -78,7 +76,8 @@ class SameTexts:
     @classmethod
     def of(cls, before: Workspace, after: Workspace) -> SameTexts:
         """Of two runs. Raises InputError where `pages.jsonl` cannot be read."""
-        one, other = _texts_of(before), _texts_of(after)
+        paths = (before.pages, after.pages)
+        one, other = (_texts(path, path.stat().st_mtime_ns) if path.exists() else {} for path in paths)
         otherwise = {doc for doc in one.keys() | other.keys() if one.get(doc) != other.get(doc)}
         return cls(frozenset(one.keys() - otherwise), tuple(sorted(otherwise)))
 
@@ -101,14 +100,9 @@ def overlap(one: Sequence[Span], other: Sequence[Span]) -> float:
     return common / (total - common)
 
 
-def _texts_of(workspace: Workspace) -> dict[str, str]:
-    """Document to the digest of its text as it was read; none where `pages.jsonl` is not there."""
-    path = workspace.pages
-    return _texts(path, path.stat().st_mtime_ns) if path.exists() else {}
-
-
 @lru_cache(maxsize=8)
 def _texts(path: Path, changed_ns: int) -> dict[str, str]:
+    """Document to the digest of its text as it was read."""
     del changed_ns
     made: dict[str, hashlib._Hash] = {}
     for page in read_records(path, Page):
@@ -124,12 +118,8 @@ def handed_over(before: Index, after: Index, agent: str, texts: SameTexts) -> Ha
     pairs = list(zip(same.before.tolist(), same.after.tolist(), strict=True))
     common = common_text(before, after, agent, pairs, texts)
     values = np.array([common.get(place, np.nan) for place, _ in pairs])
-    known = ~np.isnan(values)
-    n, missing = int(known.sum()), int((~known).sum())
-    if not n:
-        return HandedOver(Figure(value=None, n=0, n_failed=missing), texts.otherwise)
-    found = interval(np.where(known, values, 0.0), known.astype(np.float64), same.clusters, (0.0, 1.0))
-    return HandedOver(rounded(found[0], n, missing, *found[1:]), texts.otherwise)
+    figure = mean_of(values, np.ones(len(values), dtype=bool), same.clusters, (0.0, 1.0))
+    return HandedOver(figure, texts.otherwise)
 
 
 def common_text(
@@ -148,27 +138,21 @@ def common_text(
 def _spans(index: Index, agent: str, wanted: Sequence[int]) -> dict[int, tuple[Span, ...]]:
     """Place of a query to what the agent handed over; a query with a passage of unknown place is not there."""
     sql = "SELECT query, passages FROM answers JOIN agents ON agents.place = agent WHERE name = ? AND passages != '[]'"
-    if len(wanted) <= FEW:
-        marks = ", ".join("?" * len(wanted))
-        rows = index.rows(f"{sql} AND query IN ({marks})", [agent, *wanted])
-    else:
-        rows = index.rows(sql, (agent,))
-    named = {row["query"]: json.loads(row["passages"]) for row in rows}
     few = len(wanted) <= FEW
-    places = _places(index, [id for ids in named.values() for id in ids]) if few else _all_places(index)
+    some = f" AND query IN ({', '.join('?' * len(wanted))})" if few else ""
+    rows = index.rows(sql + some, [agent, *(wanted if few else ())])
+    named = {row["query"]: json.loads(row["passages"]) for row in rows}
+    if few:
+        ids = sorted({id for ids in named.values() for id in ids})[:MOST_NAMED]
+        places = _span_of(index.rows(f"{_SPANS} WHERE passage IN ({', '.join('?' * len(ids))})", ids))
+    else:
+        places = _all_places(index)
     found: dict[int, tuple[Span, ...]] = {}
     for query, ids in named.items():
         known = [span for id in ids if (span := places.get(id)) is not None]
         if len(known) == len(ids):
             found[query] = merged(known)
     return found
-
-
-def _places(index: Index, ids: Sequence[str]) -> dict[str, Span]:
-    """Passage id to where it stands, of those that say it."""
-    given = sorted(set(ids))[:MOST_NAMED]
-    where = f" WHERE passage IN ({', '.join('?' * len(given))})"
-    return _span_of(index.rows(_SPANS + where, given))
 
 
 @lru_cache(maxsize=8)
@@ -248,15 +232,20 @@ def _context(
     measures = list(dict.fromkeys(row.measure.name for table in tables for row in table))
     agents = [agent for agent in first.agents if any(agent in other.agents for other in rest)]
     params = request.query_params
-    measure = params["measure"] if params.get("measure") in measures else _usual(measures)
+    usual = [name for name in measures if name != POINTS] or measures  # games are against the other agents of a run
+    measure = params["measure"] if params.get("measure") in measures else (usual[0] if usual else "")
     agent = params["agent"] if params.get("agent") in agents else (agents[0] if agents else "")
-    given = params.get("from", "0")
-    start = int(given) if given.isdecimal() and len(given) < 10 else 0
+    start = start_of(request)
     runs = [
         _against(bench, other, (first, index), rows, measure, agent, start)
         for other, index, rows in zip(others, rest, tables, strict=True)
     ]
-    address = partial(_address, bench.name, [one.name for one in others], measure=measure, agent=agent)
+
+    def address(measure: str = measure, agent: str = agent, start: int = 0) -> str:
+        """Of this view with another measure, agent, or start of the list."""
+        given = [*(("with", one.name) for one in others), ("measure", measure), ("agent", agent)]
+        return f"/{bench.name}/compare?{urlencode([*given, ('from', start)] if start else given)}"
+
     return {
         "chosen_runs": runs_table([bench, *others]),
         "runs": runs,
@@ -273,12 +262,6 @@ def _context(
         "address": address,
         "colour": colours_of(first.agents),
     }
-
-
-def _address(first: str, others: Sequence[str], measure: str, agent: str, start: int = 0) -> str:
-    """Of this view with another measure, agent, or start of the list."""
-    given = [*(("with", name) for name in others), ("measure", measure), ("agent", agent)]
-    return f"/{first}/compare?{urlencode([*given, ('from', start)] if start else given)}"
 
 
 def told_words(row: Moved, n_tested: int) -> Cell:
@@ -314,11 +297,6 @@ def _changes_table(bench: Bench, here: TestSet, run: Against, measure: str, star
     return Table("Queries that changed", [Column(name, numbers=name != "Query") for name in names], rows)
 
 
-def _usual(measures: Sequence[str]) -> str:
-    """The first that is not of games, which are against the other agents of a run."""
-    return next((name for name in measures if name != POINTS), measures[0] if measures else "")
-
-
 def _against(
     bench: Bench,
     other: Bench,
@@ -336,7 +314,12 @@ def _against(
     some = len(same.before) > 0
     changes = changes_of(before, after, same, mine.measure, agent) if mine and some else None
     shown = [(row.before, row.after) for row in changes.rows[start : start + AT_ONCE]] if changes else []
-    texts = SameTexts.of(bench.workspace, other.workspace)
+    texts, apart = SameTexts.of(bench.workspace, other.workspace), ""
+    if not same.paired:
+        n, smaller = len(same.before), len(same.before) + min(same.only_before, same.only_after)
+        few = f"only {n:,} of {smaller:,} queries {'is' if n == 1 else 'are'}" if n else "no query is"
+        reworded = f", and {same.reworded:,} have the same id and another text" if same.reworded else ""
+        apart = f"The runs are on other test sets and not comparable: {few} the same in both{reworded}."
     return Against(
         other,
         same,
@@ -348,7 +331,7 @@ def _against(
         common_text(before, after, agent, shown, texts),
         some and agent in after.agents,
         by_table(settings),
-        "" if same.paired else _apart_sentence(same),
+        apart,
         tuple(_notes(before, after, same, rows, judged_otherwise(settings), (bench, other))),
     )
 
@@ -360,36 +343,22 @@ def _notes(
     early = [f"{one.name}: {lead[:1].lower()}{lead[1:]}" for one in benches if (lead := told(one).early)]
     if not same.paired:
         return early
-    said = [_queries_sentence(same), *early]
+    n = len(same.before)
+    only = f"{same.only_before:,} only in the first run, {same.only_after:,} only in the other"
+    reworded = f", of which {same.reworded:,} have the same id and another text" if same.reworded else ""
+    rest = f" ({only}{reworded}: left out)" if same.only_before or same.only_after else ""
+    said = [f"{n:,} {'query is' if n == 1 else 'queries are'} the same in both and compared one by one{rest}.", *early]
     if judged:
         said.append("What judges was changed too, so a figure may have moved for that alone.")
-    for index, other in ((before, after), (after, before)):
-        alone = [one_line(agent) for agent in index.agents if agent not in other.agents]
-        if alone:
-            said.append(f"Only {'the first run' if index is before else 'the other run'} has {listed(alone)}.")
-    measured = [{one.name for one in index.measures} for index in (before, after)]
-    if POINTS in measured[0] & measured[1]:
+    for which, index, other in (("the first run", before, after), ("the other run", after, before)):
+        if alone := [one_line(agent) for agent in index.agents if agent not in other.agents]:
+            said.append(f"Only {which} has {listed(alone)}.")
+    if before.measure(POINTS) and after.measure(POINTS):
         if any(row.measure.name == POINTS for row in rows):
             said.append("Win rate is against the other agents of the same run: where all got better it stays.")
         else:
             said.append("Win rate is not compared: other agents played.")
     return said
-
-
-def _queries_sentence(same: SameQueries) -> str:
-    n = len(same.before)
-    only = f"{same.only_before:,} only in the first run, {same.only_after:,} only in the other"
-    reworded = f", of which {same.reworded:,} have the same id and another text" if same.reworded else ""
-    rest = f" ({only}{reworded}: left out)" if same.only_before or same.only_after else ""
-    return f"{n:,} {'query is' if n == 1 else 'queries are'} the same in both and compared one by one{rest}."
-
-
-def _apart_sentence(same: SameQueries) -> str:
-    """Of runs that are not paired."""
-    n, smaller = len(same.before), len(same.before) + min(same.only_before, same.only_after)
-    few = f"only {n:,} of {smaller:,} queries {'is' if n == 1 else 'are'}" if n else "no query is"
-    reworded = f", and {same.reworded:,} have the same id and another text" if same.reworded else ""
-    return f"The runs are on other test sets and not comparable: {few} the same in both{reworded}."
 
 
 def show_handed(request: Request) -> Response:

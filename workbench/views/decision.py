@@ -24,16 +24,14 @@ from ragassay.evaluate.report.queries import looks_said, unreadable_documents
 from ragassay.evaluate.report.screening import read_screen, screening_shown
 from ragassay.evaluate.report.tables import looks, ranking, ranking_on, saved, summing_up
 from ragassay.evaluate.report.wording import Kind, beside_the_verdict, confidence, kind_of, number, overstated
-from ragassay.evaluate.results import POINTS, ModelByPrompt, Results
-from ragassay.evaluate.statistics.clustered import Range, interval
-from ragassay.evaluate.statistics.resamples import rounded
+from ragassay.evaluate.results import POINTS, Results
 from ragassay.records import Figure, Taken
 from ragassay.table import Cell, Table
 from ragassay.text import one_line
 
 from ..asked import Bench, bench_of, index_of, is_part, render, waiting
 from ..index.read import Index, Measure
-from ..look import NAMED, Look, Slice, TestSet, Wanted, choices, listing, look, means_on, test_set
+from ..look import NAMED, Look, Slice, Wanted, choices, listing, look, mean_of, means_on, test_set
 from . import View
 
 _COSTS: tuple[tuple[str, str, Kind], ...] = (
@@ -44,10 +42,8 @@ _COSTS: tuple[tuple[str, str, Kind], ...] = (
 
 def front_pictures(results: Results, on_front: Sequence[str]) -> list[tuple[str, Markup]]:
     """(title, picture) of the points by cost and by latency, each where every agent with points has it."""
-    colour, rated = colours_of(results.agents), {}
-    for agent in results.agents:
-        if (quality := results.points.get(agent)) is not None and quality.value is not None:
-            rated[agent] = quality
+    colour, points = colours_of(results.agents), results.points
+    rated = {agent: points[agent] for agent in results.agents if agent in points and points[agent].value is not None}
     made = []
     for key, name, kind in _COSTS:
         dots, told = [], []
@@ -62,8 +58,8 @@ def front_pictures(results: Results, on_front: Sequence[str]) -> list[tuple[str,
             dots.append(Dot(cost, quality, title, css, name=one_line(agent)[:24]))
         if rated and len(dots) == len(rated):
             title = f"Points by {name}"
-            words_of = partial(number, kind=kind)
-            made.append((title, scatter(dots, f"{title}: {'; '.join(told)}", words_of, "points")))
+            drawn = scatter(dots, f"{title}: {'; '.join(told)}", partial(number, kind=kind), "points")
+            made.append((title, drawn))
     return made
 
 
@@ -141,27 +137,16 @@ def crossed_look(index: Index, results: Results, found: Look) -> Table | None:
     """None where the agents do not answer by two models and two prompts."""
     if not results.models_by_prompts:
         return None
-    queries = test_set(index)
-    means = [_mean(index, one, found, queries, found.measure.limits) for one in results.models_by_prompts]
-    return grid(found.measure.name, results.models_by_prompts, means, lower_is_better=found.measure.lower_is_better)
-
-
-def _mean(index: Index, one: ModelByPrompt, found: Look, queries: TestSet, limits: Range | None) -> Figure | None:
-    """As `Resamples.mean` makes it: a query counts as often as it has values."""
-    columns, owed = index.column(found.measure.name), index.owed(found.measure.name)
-    agents = [agent for agent in one.agents if agent in columns]
-    if not agents:
-        return None
+    queries, measure = test_set(index), found.measure
+    columns, owed = index.column(measure.name), index.owed(measure.name)
     chosen = np.isin(queries.by_id, found.places)
-    at = queries.by_id[chosen]
-    values = np.array([columns[agent][at] for agent in agents])
-    known = ~np.isnan(values)
-    n, n_failed = int(known.sum()), int((np.array([owed[agent][at] for agent in agents]) & ~known).sum())
-    if not n:
-        return Figure(value=None, n=0, n_failed=n_failed)
-    sums, counts = np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0).astype(np.float64)
-    value, low, high = interval(sums, counts, queries.clusters.where(chosen), limits)
-    return rounded(value, n, n_failed, low, high)
+    at, means = queries.by_id[chosen], list[Figure | None]()
+    for one in results.models_by_prompts:
+        agents = [agent for agent in one.agents if agent in columns]
+        values, due = ([of[agent][at] for agent in agents] for of in (columns, owed))
+        clusters = queries.clusters.where(chosen)
+        means.append(mean_of(np.array(values), np.array(due), clusters, measure.limits) if agents else None)
+    return grid(measure.name, results.models_by_prompts, means, lower_is_better=measure.lower_is_better)
 
 
 def show(request: Request) -> Response:
@@ -206,8 +191,8 @@ def wanted_of(bench: Bench, index: Index, results: Results, params: Mapping[str,
     baseline = params.get("against", "") if params.get("against") in agents else leader
     compare = bench.workspace.experiment.compare
     chosen = Slice.asked(params, index, test_set(index))
-    own = tuple(row for row in results.comparisons if row.measure == measure) if measure == POINTS else ()
-    told = own if chosen.whole else ()
+    on_all = measure == POINTS and chosen.whole
+    told = tuple(row for row in results.comparisons if row.measure == POINTS) if on_all else ()
     return Wanted(measure, baseline, chosen, results.agents, compare.seed, compare.matters.get(measure), told)
 
 
@@ -222,13 +207,18 @@ def _looked(bench: Bench, index: Index, results: Results, params: Mapping[str, s
     values = np.array([columns[agent][list(found.places)] for agent in agents])
     heat = heat_columns(values, found.places, lower_is_better=found.measure.lower_is_better)
     shades = shaded_over(found.measure, heat)
+    menu: dict[str, list[str]] = {_OURS: []}  # what every run has, then the evaluators' by family
+    for one in index.measures:
+        evaluator = results.evaluators.get(one.name)
+        family = _OURS if evaluator is None else results.evaluator_families.get(evaluator, "evaluators")
+        menu.setdefault(family, []).append(one.name)
     return {
         "look": found,
         "wanted": wanted,
         "slice": wanted.slice,
         "menus": choices(index, queries),
         "chosen": wanted.slice.params(),
-        "measures": _menu(index, results),
+        "measures": {name: some for name, some in menu.items() if some},
         "kind": kind_of(wanted.measure),
         "ranking": _ranking(index, results, wanted),
         "gaps": gaps,
@@ -259,16 +249,6 @@ _OURS = "retrieval, answers and games"
 """What the menu calls the measures that no evaluator gave."""
 
 
-def _menu(index: Index, results: Results) -> dict[str, list[str]]:
-    """Group to its measures: what every run has, then the evaluators' by family."""
-    groups: dict[str, list[str]] = {_OURS: []}
-    for one in index.measures:
-        evaluator = results.evaluators.get(one.name)
-        family = _OURS if evaluator is None else results.evaluator_families.get(evaluator, "evaluators")
-        groups.setdefault(family, []).append(one.name)
-    return {name: some for name, some in groups.items() if some}
-
-
 def _notes(found: Look, wanted: Wanted, results: Results) -> list[str]:
     """What to bear in mind of this look."""
     notes = [early] if (early := overstated(results)) and found.measure.name == POINTS else []
@@ -288,13 +268,16 @@ def _notes(found: Look, wanted: Wanted, results: Results) -> list[str]:
 def _decided(bench: Bench, results: Results) -> dict[str, Any]:
     """What the report's first page says, and its pictures."""
     lead, sheet, screen = lead_rows(results), front(results), bench.workspace.screen
-    last = max(2, len(results.agents))
+    last, way = max(2, len(results.agents)), None
+    if rows := results.looks:
+        axis = scale([Figure(value=0.0, n=0), *(row.lead for row in rows if row.lead)], 4)
+        way = LooksTaken((said(rows), saved(results)), tuple((row, not row.untold) for row in rows), axis, looks(rows))
     return {
         "beside": beside_the_verdict(results.verdict),
         "by_source": best_by_source(results),
         "notices": notices(results, looks_said(bench.workspace), unreadable_documents(bench.workspace)),
         "early": overstated(results),
-        "way": _way(results),
+        "way": way,
         "lead": lead,
         "lead_axis": lead_axis(lead),
         "to_decide": to_decide(results),
@@ -314,14 +297,6 @@ class LooksTaken:
     rows: tuple[tuple[Taken, bool], ...]
     axis: Scale
     table: Table
-
-
-def _way(results: Results) -> LooksTaken | None:
-    rows = results.looks
-    if not rows:
-        return None
-    axis = scale([Figure(value=0.0, n=0), *(row.lead for row in rows if row.lead)], 4)
-    return LooksTaken((said(rows), saved(results)), tuple((row, not row.untold) for row in rows), axis, looks(rows))
 
 
 def _ranks(results: Results) -> list[tuple[str, Figure, Cell, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -12,9 +12,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from ..asked import Bench, bench_of, index_of, render
-from ..index.read import Index
-from ..pages.pictures import Library, Picture
-from ..pages.place import Placed
+from ..pages.pictures import Library, Picture, Placed
 from ..pages.texts import DocumentPages, Piece, Stretch, evidence_in, stretch_of_passage
 from . import View
 
@@ -50,28 +48,41 @@ class Sheet:
         """The text in parts, each with the kinds of what it belongs to ("passage evidence")."""
         text = self.text or ""
         cuts = sorted({0, len(text), *(at for one in self.shown for at in (one.piece.start, one.piece.end))})
-        return [
-            (
-                text[a:b],
-                " ".join(sorted({o.stretch.kind for o in self.shown if o.piece.start <= a and b <= o.piece.end})),
-            )
-            for a, b in pairwise(cuts)
-        ]
+        parts = []
+        for start, end in pairwise(cuts):
+            kinds = {one.stretch.kind for one in self.shown if one.piece.start <= start and end <= one.piece.end}
+            parts.append((text[start:end], " ".join(sorted(kinds))))
+        return parts
 
 
 def show(request: Request) -> Response:
     """The page, and those after it that the passage runs on to."""
-    bench, index, library = bench_of(request), index_of(request), _library(request)
+    bench, index, params = bench_of(request), index_of(request), request.query_params
+    library: Library = request.app.state.library
     doc, number = request.path_params["doc"], _number(request)
     document = library.document(bench.workspace, doc)
     if document is None:
         raise HTTPException(404)
-    passage, query = _passage(request, index), _query(request, index)
-    stretches = _stretches(request, document, passage, query)
+    passage, query, labels = None, None, list[dict[str, Any]]()
+    if index is not None:
+        passage = index.passages([params.get("passage", "")]).get(params.get("passage", ""))
+        place = index.place_of(params.get("query", ""))
+        query = None if place is None else index.queries([place])[0]
+        if passage is not None and place is not None:
+            given = index.labels(place)
+            labels = [row for row in given if row["of"] != "answer" and row["subject"] == passage["id"]]
+    stretches = _stretches(params, document, passage, query)
     pictured = library.picture(bench.workspace, doc, number)
     if document.page(number) is None and (pictured is None or pictured.error):
         raise HTTPException(404)
-    there = _numbers(number, document, stretches)
+    on: dict[str, set[int]] = {}  # of each kind the pages that it stands on
+    numbers = {number}  # the page, and those right after it that a passage on it runs on to
+    for one in stretches:
+        pages = {piece.page for piece in document.pieces(one.start, one.end)}
+        on.setdefault(one.kind, set()).update(pages)
+        if one.kind == "passage" and number in pages:
+            numbers |= {page for page in pages if page > number}
+    there = sorted(numbers)[:AT_ONCE]
     sheets = [_sheet(library, bench, document, page, stretches) for page in there]
     neighbours = [page for page in (there[-1] + 1, there[0] - 1) if page in document.numbers]
     library.ahead(bench.workspace, doc, neighbours)
@@ -84,11 +95,11 @@ def show(request: Request) -> Response:
         "sheets": sheets,
         "passage": passage,
         "query": query,
-        "labels": _labels(index, passage, query),
+        "labels": labels,
         "lost": passage is not None and not any(one.kind == "passage" for one in stretches),
         "changed": library.changed(bench.workspace, doc),
-        "away": _away(document, stretches, there),
-        "asked": {name: value for name, value in request.query_params.items() if name in kept},
+        "away": {kind: sorted(pages - set(there)) for kind, pages in on.items() if pages - set(there)},
+        "asked": {name: value for name, value in params.items() if name in kept},
     }
     return render(request, "page.html.j2", bench, **context)
 
@@ -96,17 +107,12 @@ def show(request: Request) -> Response:
 def picture(request: Request) -> Response:
     """A page as a picture. With the key that the page gave it can be kept by the browser."""
     bench = bench_of(request)
-    found = _library(request).picture(bench.workspace, request.path_params["doc"], _number(request))
+    found = request.app.state.library.picture(bench.workspace, request.path_params["doc"], _number(request))
     if found is None or found.png is None:
         raise HTTPException(404)
     fresh = request.query_params.get("v") == found.key[:16]
     kept = "private, max-age=604800, immutable" if fresh else "no-store"
     return FileResponse(found.png, media_type="image/png", headers={"cache-control": kept})
-
-
-def _library(request: Request) -> Library:
-    library: Library = request.app.state.library
-    return library
 
 
 def _number(request: Request) -> int:
@@ -117,67 +123,28 @@ def _number(request: Request) -> int:
     return int(given)
 
 
-def _passage(request: Request, index: Index | None) -> dict[str, Any] | None:
-    named = request.query_params.get("passage")
-    return index.passages([named]).get(named) if index is not None and named else None
-
-
-def _query(request: Request, index: Index | None) -> dict[str, Any] | None:
-    named = request.query_params.get("query")
-    place = index.place_of(named) if index is not None and named else None
-    return None if index is None or place is None else index.queries([place])[0]
-
-
 def _stretches(
-    request: Request, document: DocumentPages, passage: dict[str, Any] | None, query: dict[str, Any] | None
+    params: Mapping[str, str], document: DocumentPages, passage: dict[str, Any] | None, query: dict[str, Any] | None
 ) -> list[Stretch]:
     found = [] if query is None else evidence_in(query["metadata"], document)
     if passage is not None and passage["metadata"].get("doc") == document.doc:
         own = stretch_of_passage(passage, document)
         return [*found, own] if own else found
-    given = [request.query_params.get(name, "") for name in ("start", "end")]
+    given = [params.get(name, "") for name in ("start", "end")]
     if all(one.isdecimal() and len(one) < 12 for one in given) and int(given[0]) < int(given[1]):
         found.append(Stretch("passage", int(given[0]), int(given[1])))
     return found
 
 
-def _numbers(number: int, document: DocumentPages, stretches: Sequence[Stretch]) -> list[int]:
-    """The page, and those right after it that a stretch on it runs on to."""
-    numbers = [number]
-    for one in stretches:
-        pages = [piece.page for piece in document.pieces(one.start, one.end)]
-        if one.kind == "passage" and number in pages:
-            numbers += [page for page in pages if page > number]
-    return sorted(set(numbers))[:AT_ONCE]
-
-
-def _away(document: DocumentPages, stretches: Sequence[Stretch], shown: Sequence[int]) -> dict[str, list[int]]:
-    """Of each kind the pages that it stands on and that are not shown."""
-    found: dict[str, list[int]] = {}
-    for one in stretches:
-        for piece in document.pieces(one.start, one.end):
-            if piece.page not in shown and piece.page not in found.setdefault(one.kind, []):
-                found[one.kind].append(piece.page)
-    return {kind: sorted(pages) for kind, pages in found.items() if pages}
-
-
 def _sheet(library: Library, bench: Bench, document: DocumentPages, number: int, stretches: Sequence[Stretch]) -> Sheet:
     drawn, page = library.picture(bench.workspace, document.doc, number), document.page(number)
-    pieces = [
-        (one, piece) for one in stretches for piece in document.pieces(one.start, one.end) if piece.page == number
-    ]
-    aligned = (
-        drawn.aligned(page.text) if drawn is not None and not drawn.error and page is not None and pieces else None
-    )
+    every = ((one, piece) for one in stretches for piece in document.pieces(one.start, one.end))
+    pieces = [(one, piece) for one, piece in every if piece.page == number]
+    aligned = None
+    if drawn is not None and not drawn.error and page is not None and pieces:
+        aligned = drawn.aligned(page.text)
     shown = [Shown(one, piece, aligned.placed(piece.start, piece.end) if aligned else None) for one, piece in pieces]
     return Sheet(number, drawn, None if page is None else page.text, shown)
-
-
-def _labels(index: Index | None, passage: dict[str, Any] | None, query: dict[str, Any] | None) -> list[dict[str, Any]]:
-    """What judges gave the passage for the query."""
-    if index is None or passage is None or query is None:
-        return []
-    return [row for row in index.labels(query["place"]) if row["of"] != "answer" and row["subject"] == passage["id"]]
 
 
 class DocumentPage(View):

@@ -53,11 +53,7 @@ StatesOf = Callable[[Workspace], tuple[StageState, ...]]
 SENTENCES = 5
 """Errors of one file that are shown, the most frequent first."""
 
-_ERRORS = (
-    ("answers", "answers"),
-    ("labels", "judgments of passages and answers"),
-    ("games", "games"),
-)
+_ERRORS = {"answers": "answers", "labels": "judgments of passages and answers", "games": "games"}
 
 
 def show(request: Request) -> Response:
@@ -95,10 +91,9 @@ def spent_usd(states: Sequence[StageState]) -> float | None:
 def _errors(index: Index) -> list[tuple[str, int, list[tuple[str, int]]]]:
     """(what, how many failed, the most frequent errors with how many) of each file that has failures."""
     found = []
-    for table, name in _ERRORS:
+    for table, name in _ERRORS.items():
         sql = f"SELECT error, count(*) AS n FROM {table} WHERE error IS NOT NULL GROUP BY error ORDER BY n DESC, error"  # noqa: S608
-        rows = [(row["error"], row["n"]) for row in index.rows(sql)]
-        if rows:
+        if rows := [(row["error"], row["n"]) for row in index.rows(sql)]:
             found.append((name, sum(n for _, n in rows), rows[:SENTENCES]))
     return found
 

@@ -26,7 +26,7 @@ from ragassay.evaluate.results import POINTS
 from ragassay.files import json_line
 from ragassay.text import csv_cell, one_line
 
-from ..asked import bench_of, index_of, is_part, read, render, waiting
+from ..asked import bench_of, index_of, is_part, read, render, start_of, waiting
 from ..index.read import FACETS, SOURCES, Asked, Failed, Index, Measure, Order
 from ..look import facet_said
 from . import View
@@ -109,9 +109,8 @@ def _number(text: str) -> float | None:
 
 def measure_of(index: Index, listing: Listing) -> Measure | None:
     """The measure that is meant, of answers the points where nobody says; None where there are no values yet."""
-    wanted = listing.measure or (POINTS if listing.answers else "")
-    named = (measure for measure in index.measures if measure.name == wanted)
-    return next(named, index.measures[0] if index.measures else None)
+    named = index.measure(listing.measure or (POINTS if listing.answers else ""))
+    return named or (index.measures[0] if index.measures else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,22 +152,15 @@ def places(index: Index, listing: Listing) -> tuple[int, ...]:
     if measure is None or not len(found):
         return tuple(found.tolist())
     values = values_of(index, measure.name)
-    found = found[_within(values.of(listing.agent)[found], listing)]
+    slack = 1e-9
+    if listing.low is not None:
+        found = found[values.of(listing.agent)[found] >= listing.low - slack]
+    if listing.high is not None:
+        found = found[values.of(listing.agent)[found] <= listing.high + slack]
     if listing.sort in ("worth", "spread"):
         worst = values.of(listing.agent) * (-1 if measure.lower_is_better else 1)
         found = found[np.argsort((worst if listing.sort == "worth" else -values.spread)[found], kind="stable")]
     return tuple(found.tolist())
-
-
-def _within(values: Floats, listing: Listing) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Whether each value lies in the range asked for; one that is missing does only where none is asked for."""
-    keep = np.ones(len(values), dtype=bool)
-    slack = 1e-9
-    if listing.low is not None:
-        keep &= values >= listing.low - slack
-    if listing.high is not None:
-        keep &= values <= listing.high + slack
-    return keep
 
 
 BEFORE, BEHIND = 60, 120
@@ -216,8 +208,12 @@ def row_of(
         return Row(query, text, found, (), None, None)
     given = {agent: float(column[place]) for agent, column in values.by_agent.items()}
     known = [value for value in given.values() if not math.isnan(value)]
-    high = max(known, default=measure.low) if math.isinf(measure.high) else measure.high
-    marks = [_mark(agent, value, measure.low, high) for agent, value in given.items()]
+    low, high = measure.low, max(known, default=measure.low) if math.isinf(measure.high) else measure.high
+    marks = []
+    for agent, value in given.items():
+        there = _there(value)
+        share = None if there is None or high <= low else min(max((there - low) / (high - low), 0.0), 1.0)
+        marks.append(Mark(agent, there, share))
     return Row(query, text, found, marks, _there(values.mean[place]), _there(values.spread[place]))
 
 
@@ -240,12 +236,6 @@ def _of_answers(answers: Iterable[str], words: str) -> list[tuple[str, bool]]:
                 return marked(some, words)
             at += len(part)
     return []
-
-
-def _mark(agent: str, value: float, low: float, high: float) -> Mark:
-    there = _there(value)
-    share = None if there is None or high <= low else min(max((there - low) / (high - low), 0.0), 1.0)
-    return Mark(agent, there, share)
 
 
 def _there(value: float) -> float | None:
@@ -277,12 +267,9 @@ def columns_of(index: Index, listing: Listing) -> tuple[Listing, Columns]:
     every = (*FIGURES, *(one.name for one in index.measures))
     agents = tuple(name for name in index.agents if name in listing.agents)
     figures = tuple(name for name in every if name in listing.figures)
-    listing = replace(
-        listing,
-        agents=() if agents == index.agents else agents,
-        figures=() if figures == FIGURES else figures,
-    )
-    return listing, Columns(agents or index.agents, figures or FIGURES, index.agents, every)
+    shown = Columns(agents or index.agents, figures or FIGURES, index.agents, every)
+    some, these = () if agents == index.agents else agents, () if figures == FIGURES else figures
+    return replace(listing, agents=some, figures=these), shown
 
 
 def show(request: Request) -> Response:
@@ -290,10 +277,8 @@ def show(request: Request) -> Response:
     bench, index = bench_of(request), index_of(request)
     if index is None:
         return waiting(request, bench)
-    given = request.query_params.get("from", "0")
     listing, columns = columns_of(index, listing_of(request.query_params))
-    found = places(index, listing)
-    first = int(given) if given.isdecimal() and len(given) < 10 else 0
+    found, first = places(index, listing), start_of(request)
     last = min(first + (ANSWERS_AT_ONCE if listing.answers else AT_ONCE), len(found))
     measure = measure_of(index, listing)
     values = None if measure is None else values_of(index, measure.name)

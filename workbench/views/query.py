@@ -80,40 +80,29 @@ def groups_of(
     """
     together: dict[tuple[object, ...], list[Mapping[str, Any]]] = {}
     for answer in answers:
-        together.setdefault(_key(answer), []).append(answer)
+        key: tuple[object, ...] = (None, answer["error"])
+        if (text := answer["text"]) is not None:
+            cited = (n for citation in CITATION.findall(text) for n in re.findall(r"\d{1,3}", citation))
+            key = (" ".join(text.split()), *(_cited(int(n), answer) for n in cited))
+        together.setdefault(key, []).append(answer)
     base = next((a["text"] for a in answers if a["name"] == reference and a["text"] is not None), None)
-    return [_group(rows, numbers, reference, base) for rows in together.values()]
-
-
-def _key(answer: Mapping[str, Any]) -> tuple[object, ...]:
-    text = answer["text"]
-    if text is None:
-        return (None, answer["error"])
-    return (
-        " ".join(text.split()),
-        *(_cited(int(n), answer) for c in CITATION.findall(text) for n in re.findall(r"\d{1,3}", c)),
-    )
+    groups = []
+    for rows in together.values():
+        first, own = rows[0], any(row["name"] == reference for row in rows)
+        if first["text"] is None:
+            groups.append(Group(rows, ()))
+            continue
+        found = None if base is None or own else differences(base, first["text"])
+        spans: list[tuple[str, Kind]] = [(first["text"], "same")] if found is None else found
+        pieces = [piece for text, kind in spans for piece in _linked(text, kind, first, numbers)]
+        groups.append(Group(rows, pieces, own and base is not None, found is not None))
+    return groups
 
 
 def _cited(number: int, answer: Mapping[str, Any]) -> str | None:
     """The id of the passage that [number] of an answer means: the first of its record is [1]."""
     passages = answer["passages"]
     return str(passages[number - 1]) if 0 < number <= len(passages) else None
-
-
-def _group(
-    rows: Sequence[Mapping[str, Any]], numbers: Mapping[str, int], reference: str | None, base: str | None
-) -> Group:
-    first, own = rows[0], any(row["name"] == reference for row in rows)
-    if first["text"] is None:
-        return Group(rows, ())
-    spans: list[tuple[str, Kind]] = [(first["text"], "same")]
-    compared = base is not None and not own
-    if compared and base is not None:
-        found = differences(base, first["text"])
-        spans, compared = (found, True) if found is not None else (spans, False)
-    pieces = [piece for text, kind in spans for piece in _linked(text, kind, first, numbers)]
-    return Group(rows, pieces, own and base is not None, compared)
 
 
 def differences(reference: str, text: str) -> list[tuple[str, Kind]] | None:
@@ -149,18 +138,15 @@ def _linked(text: str, kind: Kind, answer: Mapping[str, Any], numbers: Mapping[s
     for match in re.finditer(named, text):
         if match.start() > at:
             yield Piece(text[at : match.start()], kind)
-        yield from _citation(match[0], kind, answer, numbers)
+        if match[0] in numbers:
+            yield Piece(match[0], kind, numbers[match[0]])
+        else:
+            for part in _IN_A_CITATION.findall(match[0]):
+                to = numbers.get(_cited(int(part), answer) or "") if part.isdecimal() else None
+                yield Piece(part, kind, to)
         at = match.end()
     if at < len(text):
         yield Piece(text[at:], kind)
-
-
-def _citation(text: str, kind: Kind, answer: Mapping[str, Any], numbers: Mapping[str, int]) -> Iterator[Piece]:
-    if text in numbers:
-        yield Piece(text, kind, numbers[text])
-        return
-    for part in _IN_A_CITATION.findall(text):
-        yield Piece(part, kind, numbers.get(_cited(int(part), answer) or "") if part.isdecimal() else None)
 
 
 _FIELDS = ("agent_a", "agent_b", "first", "judge", "winner", "reason", "error", "presentation", "place_a", "place_b")
@@ -210,26 +196,25 @@ def pairs_of(rows: Sequence[Mapping[str, Any]], agents: Sequence[str]) -> list[P
         game = Game.model_validate({"query_id": "", **{name: row[name] for name in _FIELDS}})
         first, second = sorted((rank.get(name, len(rank)), name) for name in (game.agent_a, game.agent_b))
         together.setdefault((first, second, game.judge), []).append(game)
-    return [
-        PairShown((key[0][1], key[1][1]), key[2], verdicts(games), [_order(game) for game in games])
-        for key, games in sorted(together.items())
-    ]
+    shown = []
+    for ((_, one), (_, other), judge), games in sorted(together.items()):
+        orders = []
+        for game in games:
+            of = {"a": game.agent_a, "b": game.agent_b}
+            reason = game.reason if game.presentation is None else None
+            orders.append(Order(of[game.first], of.get(game.winner or ""), reason, game.error, game.presentation))
+        shown.append(PairShown((one, other), judge, verdicts(games), orders))
+    return shown
 
 
 def lists_of(rows: Sequence[Mapping[str, Any]]) -> list[ListShown]:
     """Each list, as the index has it."""
-    return [
-        ListShown(
-            row["judge"],
-            row["presentation"],
-            row["block"],
-            [(LETTERS[at] if at < len(LETTERS) else str(at + 1), agents) for at, agents in enumerate(row["shown"])],
-            row["ranked"],
-            row["reason"],
-            row["error"],
-        )
-        for row in rows
-    ]
+    made = []
+    for row in rows:
+        shown = [(LETTERS[at] if at < len(LETTERS) else str(at + 1), some) for at, some in enumerate(row["shown"])]
+        plain = {name: row[name] for name in ("judge", "presentation", "block", "ranked", "reason", "error")}
+        made.append(ListShown(shown=shown, **plain))
+    return made
 
 
 @dataclass(frozen=True)
@@ -270,34 +255,22 @@ class Failure:
 
 def failures_of(index: Index, answers: Sequence[Mapping[str, Any]], own: Collection[str]) -> dict[str, Failure]:
     """Of the agents whose answer failed. own: the user's own systems."""
-    sql = (
-        "SELECT error, count(*) AS n FROM answers WHERE agent = ? AND error IS NOT NULL GROUP BY error ORDER BY 2 DESC"
-    )
+    sql = "SELECT error, count(*) AS n FROM answers WHERE agent = ? AND error NOT NULL GROUP BY error ORDER BY 2 DESC"
     found = {}
     for answer in answers:
         if (error := answer["error"]) is None:
             continue
         counts = {row["error"]: row["n"] for row in index.rows(sql, (answer["agent"],))}
         most, n = next(iter(counts)), counts[error]
-        stage = _stage(answer, answer["name"] in own)
+        stage, given = "before a model was asked for the answer, or with no passage", len(answer["passages"])
+        if answer["name"] in own:
+            stage = "in your own system"
+        elif error.startswith(REWRITING_FAILED):
+            stage = "while rewriting the query, before anything was searched"
+        elif given:
+            stage = f"while answering, with {given} {'passage' if given == 1 else 'passages'}"
         found[answer["name"]] = Failure(stage, n, sum(counts.values()), most if counts[most] > n else "")
     return found
-
-
-def _stage(answer: Mapping[str, Any], own: bool) -> str:
-    if own:
-        return "in your own system"
-    if answer["error"].startswith(REWRITING_FAILED):
-        return "while rewriting the query, before anything was searched"
-    n = len(answer["passages"])
-    asked = f"while answering, with {n} {'passage' if n == 1 else 'passages'}"
-    return asked if n else "before a model was asked for the answer, or with no passage"
-
-
-def _order(game: Game) -> Order:
-    of = {"a": game.agent_a, "b": game.agent_b}
-    reason = game.reason if game.presentation is None else None
-    return Order(of[game.first], of.get(game.winner or ""), reason, game.error, game.presentation)
 
 
 @dataclass(frozen=True)
@@ -352,18 +325,13 @@ def passages_of(
                     unused.setdefault(id, {}).setdefault(agent, step)
     shown = []
     for number, id in enumerate(ids_of(answers, labels, searches), 1):
-        passage = known.get(id)
-        where, page = (
-            ("", None) if passage is None else (place_named(passage["metadata"]), _page(bench, query, passage))
-        )
+        where, page = "", None
+        if (passage := known.get(id)) is not None:
+            about, asked = passage["metadata"], {"passage": id, "query": query["id"]}
+            where, page = place_named(about), page_address(bench, about.get("doc"), about.get("first_page"), asked)
         steps = list(unused.get(id, {}).items())
         shown.append(PassageShown(number, id, passage, where, found.get(id, []), given.get(id, []), page, steps))
     return shown
-
-
-def _page(bench: str, query: Mapping[str, Any], passage: Mapping[str, Any]) -> str | None:
-    asked = {"passage": passage["id"], "query": query["id"]}
-    return page_address(bench, passage["metadata"].get("doc"), passage["metadata"].get("first_page"), asked)
 
 
 def page_address(bench: str, doc: object, page: object, asked: Mapping[str, str]) -> str | None:
@@ -427,11 +395,20 @@ def pieces_of(searches: Searches) -> list[Span]:
 
 def traces_of(searches: Searches, numbers: Mapping[str, int]) -> list[Trace]:
     """Each agent's steps. numbers: passage id to the number by which it is linked to."""
-    pieces = pieces_of(searches)
+    of_texts = [piece for piece in pieces_of(searches) if passage_of(piece) is None]
 
     def named(found: Sequence[Sequence[Any]]) -> list[tuple[str, str]]:
-        of_texts = [piece for piece in pieces if passage_of(piece) is None]
-        return [_named(Span(*piece), of_texts, numbers) for piece in found]
+        """What each piece of evidence is called, and where on the page it stands; "" where it does not."""
+        names = []
+        for piece in (Span(*one) for one in found):
+            if (passage := passage_of(piece)) is None:
+                number = of_texts.index(piece) + 1
+                names.append((f"E{number}", f"#evidence-{number}"))
+            elif passage in numbers:
+                names.append((f"P{numbers[passage]}", f"#passage-{numbers[passage]}"))
+            else:
+                names.append((passage, ""))
+        return names
 
     made = []
     for agent, one in searches.items():
@@ -455,14 +432,6 @@ def traces_of(searches: Searches, numbers: Mapping[str, int]) -> list[Trace]:
     return made
 
 
-def _named(piece: Span, pieces: Sequence[Span], numbers: Mapping[str, int]) -> tuple[str, str]:
-    """What a piece of evidence is called, and where on the page it stands; "" where it does not."""
-    if (passage := passage_of(piece)) is None:
-        number = pieces.index(piece) + 1
-        return f"E{number}", f"#evidence-{number}"
-    return (f"P{numbers[passage]}", f"#passage-{numbers[passage]}") if passage in numbers else (passage, "")
-
-
 def show(request: Request) -> Response:
     """The page of a query, by its id; what the list was asked for goes along, for the next and the previous."""
     bench, index = bench_of(request), index_of(request)
@@ -476,9 +445,11 @@ def show(request: Request) -> Response:
     searches = index.steps(place)
     known = index.passages(ids_of(answers, labels, searches))
     library: Library = request.app.state.library
-    passages = [
-        _openable(library, bench, one) for one in passages_of(query, answers, labels, known, bench.name, searches)
-    ]
+    passages = []
+    for one in passages_of(query, answers, labels, known, bench.name, searches):
+        about = one.passage["metadata"] if one.passage is not None else {}
+        there = library.has_page(bench.workspace, about.get("doc"), about.get("first_page"))
+        passages.append(one if there else replace(one, page=None))
     evidence = _evidence(library, bench, query, [one for one in pieces_of(searches) if passage_of(one) is None])
     _draw_ahead(library, bench, query, passages)
     numbers = {passage.id: passage.number for passage in passages}
@@ -487,9 +458,14 @@ def show(request: Request) -> Response:
     pairs = pairs_of(games, index.agents)
     points = {agent: float(column[place]) for agent, column in index.column(POINTS).items()}
     ranked = standings(pairs, index.agents, {agent: value for agent, value in points.items() if value == value})
-    turn = list(ranked)
-    answers.sort(key=lambda answer: turn.index(answer["name"]))
+    answers.sort(key=lambda answer: list(ranked).index(answer["name"]))
     own = {agent.name for agent in bench.workspace.experiment.own_agents()}
+    conversation = None  # of a turn its name, which of its turns it says it is, and of those asked, from 1
+    if name := query["conversation"]:
+        conversation = {"name": name, "turn": query["turn"], "at": index.turns(name).index(place) + 1}
+    made_of = query["metadata"]
+    doc, page = made_of.get("doc"), made_of.get("first_page")
+    first = page_address(bench.name, doc, page, {"query": query["id"]})
     causes = index.rows("SELECT name, cause FROM causes JOIN agents ON place = agent WHERE query = ?", (place,))
     shown: dict[str, Any] = {
         "groups": groups_of(answers, numbers, request.query_params.get("reference")),
@@ -506,11 +482,11 @@ def show(request: Request) -> Response:
         "lists": lists_of(index.lists(place)),
         "row": row_of(query, (), "", measure, None if measure is None else values_of(index, measure.name)),
         "measure": measure,
-        "conversation": _conversation(index, query),
+        "conversation": conversation,
         "metadata": _told(query),
         "history": query["history"],
         "evidence": evidence,
-        "made_from": _made_from(library, bench, query),
+        "made_from": (place_named(made_of), first if library.has_page(bench.workspace, doc, page) else None),
         "question": marked(query["text"], listing.words),
         "colour": colours_of(index.agents),
         "listing": listing,
@@ -543,19 +519,10 @@ def by_answer(labels: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str
 def _told(query: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Metadata as names and values."""
     not_shown = AS_ASKED | ({"conversation", "turn"} if query["conversation"] else set())
-    given = query["metadata"].items()
-    return [(name, _said(value)) for name, value in given if name not in not_shown and value not in (None, "")]
-
-
-def _conversation(index: Index, query: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Of a turn the conversation's name, which of its turns it says it is, and of those asked, from 1."""
-    if not (name := query["conversation"]):
-        return None
-    return {"name": name, "turn": query["turn"], "at": index.turns(name).index(query["place"]) + 1}
-
-
-def _said(value: object) -> str:
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+    given = {name: value for name, value in query["metadata"].items() if name not in not_shown}
+    words = {True: "yes", False: "no"}
+    told = {name: words[one] if isinstance(one, bool) else str(one) for name, one in given.items() if one is not None}
+    return [(name, text) for name, text in told.items() if text]
 
 
 def _draw_ahead(library: Library, bench: Bench, query: Mapping[str, Any], passages: Sequence[PassageShown]) -> None:
@@ -566,21 +533,6 @@ def _draw_ahead(library: Library, bench: Bench, query: Mapping[str, Any], passag
     if there:
         pages = [page for doc, page in there if doc == there[0][0]]
         library.ahead(bench.workspace, there[0][0], pages[:DRAWN_AHEAD])
-
-
-def _openable(library: Library, bench: Bench, shown: PassageShown) -> PassageShown:
-    """Without the address of a page that there is neither a text nor a picture of."""
-    given = {} if shown.passage is None else shown.passage["metadata"]
-    there = shown.page is None or library.has_page(bench.workspace, given.get("doc"), given.get("first_page"))
-    return shown if there else replace(shown, page=None)
-
-
-def _made_from(library: Library, bench: Bench, query: Mapping[str, Any]) -> tuple[str, str | None]:
-    """The pages that the question was made from: in words, and the address of the first, where there is that page."""
-    given = query["metadata"]
-    doc, page = given.get("doc"), given.get("first_page")
-    there = library.has_page(bench.workspace, doc, page)
-    return place_named(given), page_address(bench.name, doc, page, {"query": query["id"]}) if there else None
 
 
 def _evidence(library: Library, bench: Bench, query: Mapping[str, Any], pieces: Sequence[Span]) -> list[EvidenceShown]:

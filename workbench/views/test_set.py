@@ -22,7 +22,7 @@ from ragassay.files import read_objects
 from ragassay.records import original_of
 from ragassay.text import one_line
 
-from ..asked import bench_of, form_of, is_part, now, person_of, render
+from ..asked import bench_of, form_of, is_part, now, person_of, render, start_of
 from . import View
 
 Which = Literal["set", "perturbed", "pool", "rejected", "decided"]
@@ -97,13 +97,12 @@ class TestSet:
     @cached_property
     def bars(self) -> dict[str, list[tuple[str, int]]]:
         """Facet to its values in the set with how many questions have each, most first; nothing where none says."""
-        return {facet: self._bars(facet) for facet in FACETS}
-
-    def _bars(self, facet: str) -> list[tuple[str, int]]:
-        counts = Counter(question.value(facet) for question in self.of["set"])
-        if set(counts) <= {""}:
-            return []
-        return sorted(counts.items(), key=lambda pair: (pair[0] == "", -pair[1], pair[0]))
+        found = {}
+        for facet in FACETS:
+            counts = Counter(question.value(facet) for question in self.of["set"])
+            known = counts.items() if counts.keys() - {""} else ()
+            found[facet] = sorted(known, key=lambda pair: (pair[0] == "", -pair[1], pair[0]))
+        return found
 
     @cached_property
     def strips(self) -> list[Strip]:
@@ -112,7 +111,12 @@ class TestSet:
         for question in self.of["set"]:
             if found := question.pages:
                 about.setdefault(found[0], []).append(found[1:])
-        return sorted((self._strip(doc, spans) for doc, spans in about.items()), key=lambda s: (-s.n, s.doc))
+        strips = []
+        for doc, spans in about.items():
+            n_pages = max([self.pages.get(doc, 0), 1, *(last for _, last in spans)])
+            asked = Counter(page for first, last in spans for page in range(first, last + 1))
+            strips.append(Strip(doc, _picture(doc, asked, n_pages), len(spans), len(asked), n_pages))
+        return sorted(strips, key=lambda strip: (-strip.n, strip.doc))
 
     @cached_property
     def reasons(self) -> list[tuple[str, int]]:
@@ -120,21 +124,11 @@ class TestSet:
         counts = Counter(_short(question.reason) for question in self.of["rejected"])
         return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
 
-    def _strip(self, doc: str, spans: Sequence[tuple[int, int]]) -> Strip:
-        n_pages = max([self.pages.get(doc, 0), 1, *(last for _, last in spans)])
-        asked = Counter(page for first, last in spans for page in range(first, last + 1))
-        return Strip(doc, _picture(doc, asked, n_pages), len(spans), len(asked), n_pages)
-
 
 def read_test_set(workspace: Workspace) -> TestSet:
     """Read it, or take what was read of the same files before. Raises InputError with file and line."""
     paths = (workspace.queries, workspace.pool, workspace.rejected, workspace.pages)
     return _read(paths, tuple((p.stat().st_size, p.stat().st_mtime_ns) if p.exists() else None for p in paths))
-
-
-def read_decisions(workspace: Workspace) -> dict[str, Edit]:
-    """What people decided so far. Raises InputError with the line."""
-    return read_edits(workspace.question_edits)
 
 
 def found_in(questions: Iterable[Question], words: str, facets: Mapping[str, str]) -> list[Question]:
@@ -152,11 +146,14 @@ def found_in(questions: Iterable[Question], words: str, facets: Mapping[str, str
 def _read(paths: tuple[Path, ...], seen: tuple[object, ...]) -> TestSet:
     del seen
     queries, pool, rejected, pages = paths
-    every = [Question(r["_id"], r["text"], r.get("metadata") or {}) for r in _rows(queries)]
+    every, pooled = (
+        [Question(row["_id"], row["text"], row.get("metadata") or {}) for row in _rows(path)]
+        for path in (queries, pool)
+    )
     there = {question.id for question in every}
     kept = [one for one in every if original_of(one.metadata) is None]
     perturbed = [one for one in every if original_of(one.metadata) is not None]
-    left = [Question(r["_id"], r["text"], r.get("metadata") or {}) for r in _rows(pool) if r["_id"] not in there]
+    left = [one for one in pooled if one.id not in there]
     gone = []
     for row in _rows(rejected):
         metadata = row.get("metadata") or {}
@@ -191,10 +188,8 @@ def _short(reason: str) -> str:
     """A reason without the name of what it is about."""
     if reason.startswith("near-duplicate of the user's own"):
         return "near-duplicate of a question of the user's"
-    return (
-        next((kind for kind in ("near-duplicate", "copy of an", "copy of the") if reason.startswith(kind)), "")
-        or (reason.split(":")[0].split(", by ")[0])
-    )
+    kinds = (kind for kind in ("near-duplicate", "copy of an", "copy of the") if reason.startswith(kind))
+    return next(kinds, reason.split(":")[0].split(", by ")[0])
 
 
 def _picture(doc: str, asked: Mapping[int, int], n_pages: int) -> Markup:
@@ -220,13 +215,13 @@ def show(request: Request) -> Response:
     if not bench.workspace.queries.exists():
         said = "There is no test set yet: the run has not come to the questions."
         return render(request, "said.html.j2", bench, said=said)
-    edits = read_decisions(bench.workspace)
+    edits = read_edits(bench.workspace.question_edits)
     read = read_test_set(bench.workspace)
     found = with_decided(read, edits)
     which = cast(Which, params["which"]) if params.get("which") in WHICH else "set"
     facets = {name: params[name] for name in FACETS if params.get(name)}
     rows = found_in(found.of[which], params.get("words", "")[:200], facets)
-    first = int(params["from"]) if (params.get("from") or "").isdecimal() and len(params["from"]) < 9 else 0
+    first = start_of(request)
     shown: dict[str, Any] = {
         "found": found,
         "which": which,
@@ -255,7 +250,7 @@ async def decide(request: Request) -> Response:
 def _decide(request: Request, form: dict[str, list[str]]) -> Response:
     bench, who = bench_of(request), person_of(request)
     id, action, given = ((form.get(name) or [""])[0] for name in ("id", "action", "text"))
-    edits = read_decisions(bench.workspace)
+    edits = read_edits(bench.workspace.question_edits)
     found = with_decided(read_test_set(bench.workspace), edits)
     question = next((one for which in WHICH for one in found.of[which] if one.id == id), None)
     if question is None or action not in {"accept", "edit", "reject"}:
@@ -271,9 +266,8 @@ def _decide(request: Request, form: dict[str, list[str]]) -> Response:
         with corpus_held(bench.workspace):
             add_edit(bench.workspace.question_edits, one)
         edits = {**edits, id: one}
-    return render(
-        request, "test_set_row.html.j2", bench, 200 if fault is None else 422, row=question, edits=edits, fault=fault
-    )
+    status = 200 if fault is None else 422
+    return render(request, "test_set_row.html.j2", bench, status, row=question, edits=edits, fault=fault)
 
 
 def _fault(text: str) -> str | None:
@@ -287,16 +281,18 @@ def _fault(text: str) -> str | None:
 
 def _waits(found: TestSet, edits: dict[str, Edit]) -> int:
     """Decisions that the next run will honour: what is in the set or the pool and should not be so."""
-    there = [*found.of["set"], *found.of["perturbed"], *found.of["pool"]]
-    return sum(_is_open(one, edits[one.id]) for one in there if one.id in edits) + sum(
-        edits[one.id].action != "reject" for one in found.of["rejected"] if one.id in edits
-    )
-
-
-def _is_open(question: Question, edit: Edit) -> bool:
-    if edit.action == "reject":
-        return True
-    return question.text != edit.text if edit.action == "edit" else "edited_from" in question.metadata
+    n = 0
+    for which in ("set", "perturbed", "pool", "rejected"):
+        for one in found.of[which]:
+            if (edit := edits.get(one.id)) is None:
+                continue
+            if which == "rejected":
+                n += edit.action != "reject"
+            elif edit.action == "edit":
+                n += one.text != edit.text
+            else:
+                n += edit.action == "reject" or "edited_from" in one.metadata
+    return n
 
 
 class TestSetView(View):

@@ -9,7 +9,7 @@ from support.pdf_maker import make_pdf
 from support.small_corpus import page
 
 from benchmarks.workbench import placed
-from ragassay.workbench.pages.place import Alignment, Placed
+from ragassay.workbench.pages.pictures import Alignment, Placed
 
 
 def test_all_of_a_plain_document_is_placed_and_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.pdf_maker import LEFT, LINE_HEIGHT, TOP, make_pdf
 
-from ragassay.workbench.pages.pictures import Picture, Pictures
-from ragassay.workbench.pages.place import align, letters_of
+from ragassay.workbench.pages.pictures import Picture, Pictures, align, letters_of
 
 WIDTH, HEIGHT = 595, 842
 LINES = [f"Line {n} says that register R{n:02} holds the value of port {chr(65 + n)}." for n in range(12)]
