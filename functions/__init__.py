@@ -1,1 +1,0 @@
-"""From Python and from pytest: judges as functions, a whole run, its figures, and assertions about both."""

@@ -66,8 +66,8 @@ class Asking:
                 work=Path(self.work),
             )
         )
-        options = {name: {**made.experiment.evaluate.settings.get(name, {}), **settings[name]} for name in settings}
-        known = made.experiment.evaluate.settings | {name: table for name, table in options.items() if table}
+        known = dict(made.experiment.evaluate.settings)
+        known |= {name: {**known.get(name, {}), **table} for name, table in settings.items() if table}
         evaluate = made.experiment.evaluate.model_copy(update={"settings": known})
         return Workspace(made.corpus, made.results, made.experiment.model_copy(update={"evaluate": evaluate}))
 
@@ -118,12 +118,9 @@ def ask(
             raise
         finally:
             asked.close()
-    return rows, _spent(asked, counting.outcomes)
-
-
-def _spent(asked: Caller, outcomes: Counter[Outcome]) -> Spent:
+    outcomes = counting.outcomes
     priced = not (outcomes["done"] and any(usage.n_unmeasured for usage in asked.usage()))
-    return Spent(outcomes["cached"], outcomes["done"], outcomes["failed"], asked.new_usd, priced)
+    return rows, Spent(outcomes["cached"], outcomes["done"], outcomes["failed"], asked.new_usd, priced)
 
 
 def _no_model(name: str, caller: str) -> InputError:
@@ -141,7 +138,6 @@ _COLUMN_OF = {"question": "query", "context": "contexts"}
 _TEXTS = ("query", "answer", "expected_response")
 SUBJECT = "answer"
 """What the records call the answer, as files have the agent's name there."""
-_ALSO = ("id", "title", "doc")
 _UNSAID = "(not said)"
 """Stands for the query where none is read, which a case must have."""
 
@@ -174,10 +170,9 @@ def rows_of(given: Mapping[str, Any], rows: Any, caller: str) -> GivenRows:
             problem = f"rows and {next(iter(given))} are both given"
             raise InputError(problem, file=caller, remedy="leave one of them out")
         return GivenRows(tuple(_row(row, caller) for row in _listed(rows, "rows", caller)), one=False)
-    texts = (*_TEXTS, "request", "response")
-    if not any(name in given for name in texts):
+    first = next((name for name in (*_TEXTS, "request", "response") if name in given), None)
+    if first is None:
         return GivenRows((_row(given, caller),), one=True)
-    first = next(name for name in texts if name in given)
     if isinstance(given[first], str | Mapping):
         return GivenRows((_row(given, caller),), one=True)
     columns = {name: _listed(value, name, caller) for name, value in given.items()}
@@ -215,27 +210,22 @@ def case_of(row: Mapping[str, Any], number: int, caller: str) -> QueryCase:
     texts = {name: _text(row[name], name, number, caller) for name in _TEXTS if name in row}
     metadata = {name: row[name] for name in ("expected_response", "expected_docs", "conditions") if name in row}
     if "expected_docs" in row:
-        metadata["expected_docs"] = [
-            _text(one, "expected_docs", number, caller)
-            for one in _many(row["expected_docs"], "expected_docs", number, caller)
-        ]
+        docs = _many(row["expected_docs"], "expected_docs", number, caller)
+        metadata["expected_docs"] = [_text(one, "expected_docs", number, caller) for one in docs]
     query = Query(id=str(number), text=texts.get("query") or _UNSAID, metadata=metadata)
     passages = _passages(row.get("contexts", ()), number, caller)
-    answer = _answer(texts.get("answer"), number, tuple(one.id for one in passages))
-    for record in (query, answer, *passages):
-        check_record(record, Path(caller), number)
-    given = () if answer.error is not None else (AnswerCase(query, answer, passages),)
-    return QueryCase(query, passages, given, () if given else (answer,))
-
-
-def _answer(text: str | None, number: int, passages: tuple[str, ...]) -> Answer:
-    blank = text is not None and not text.strip()
-    return Answer(
+    blank = "answer" in texts and not texts["answer"].strip()
+    answer = Answer(
         query_id=str(number),
         agent=SUBJECT,
-        answer=None if blank else text or "",
-        passages=passages,
+        answer=None if blank else texts.get("answer", ""),
+        passages=tuple(one.id for one in passages),
         error="the answer is empty" if blank else None,
+    )
+    for record in (query, answer, *passages):
+        check_record(record, Path(caller), number)
+    return QueryCase(
+        query, passages, () if blank else (AnswerCase(query, answer, passages),), (answer,) if blank else ()
     )
 
 
@@ -244,7 +234,11 @@ def _passages(contexts: Any, number: int, caller: str) -> tuple[Passage, ...]:
     made = []
     for place, given in enumerate(_many(contexts, "contexts", number, caller), start=1):
         told = given if isinstance(given, Mapping) else {"text": given}
-        parts = {name: _text(told.get(name), "contexts", number, caller) for name in ("text", *_ALSO) if name in told}
+        parts = {
+            name: _text(told[name], "contexts", number, caller)
+            for name in ("text", "id", "title", "doc")
+            if name in told
+        }
         if "text" not in parts:
             raise InputError("a context has no text", file=caller, line=number, remedy="give each as a text")
         made.append(
@@ -261,24 +255,21 @@ def _passages(contexts: Any, number: int, caller: str) -> tuple[Passage, ...]:
 
 
 def _row(row: Any, caller: str) -> dict[str, Any]:
+    """What of a row is there, with our columns for theirs, where ours are not there."""
     if not isinstance(row, Mapping):
         raise InputError(f"a row is {type(row).__name__}", file=caller, remedy="give each as a dict of its columns")
-    return _in_ours({name: value for name, value in row.items() if not _is_missing(value)}, caller)
-
-
-def _in_ours(row: dict[str, Any], caller: str) -> dict[str, Any]:
-    """With our columns for theirs, where ours are not there."""
+    told: dict[str, Any] = {name: value for name, value in row.items() if not _is_missing(value)}
     for name in THEIRS:
         column = AgentEvaluation.columns[name]
         ours = "expected_response" if name == "expected_facts" else column.field
-        if name not in row or ours in row:
+        if name not in told or ours in told:
             continue
         try:
-            value = column.read(row[name])
+            value = column.read(told[name])
         except ValueError as error:
             raise InputError(f"{name} {error}", file=caller) from None
-        row = row | {ours: "\n".join(value) if name == "expected_facts" else value}
-    return row
+        told |= {ours: "\n".join(value) if name == "expected_facts" else value}
+    return told
 
 
 def _text(value: Any, name: str, number: int, caller: str) -> str:

@@ -24,7 +24,7 @@ from ragassay.text import did_you_mean, listed, plain
 from .asking import Asking, Mode, ask, case_of, check_columns, evaluators_in, missing_of, rows_of
 from .judges import check_one
 from .pytest_plugin import current
-from .whole_run import RunResults, read_results
+from .verbs import RunResults, read_results
 
 _CALLER = "assert_judged"
 
@@ -68,8 +68,7 @@ def assert_judged(
         model, base_url = session.model, base_url or session.base_url
     asking = Asking(model, base_url, mode, work, max_cost, config)
     texts = {"query": query, "answer": answer, "contexts": contexts, "expected_response": expected_response}
-    row = {**texts, "expected_docs": expected_docs, "conditions": conditions}
-    given = _row(row, judges)
+    given = _row({**texts, "expected_docs": expected_docs, "conditions": conditions}, judges)
     workspace = asking.workspace(judges, settings or {})
     evaluators = evaluators_in(workspace, _CALLER)
     limits = _limits(evaluators, at_least, thresholds or {})
@@ -83,7 +82,7 @@ def assert_judged(
     if failed := _unjudged(evaluators, records, thresholds or {}):
         raise NotJudged("; ".join(f"{one.criterion} could not be judged: {plain(str(one.error))}" for one in failed))
     judged = [one for one in records if one.error is None]
-    if bad := [said for one in judged if (said := limits[one.criterion].said(one))]:
+    if bad := [said for one in judged if (said := _not_reached(one, *limits[one.criterion], at_least))]:
         raise AssertionError("\n".join(bad))
     return records
 
@@ -174,36 +173,32 @@ def _unjudged(
     ]
 
 
-class _Limit:
-    """From where one criterion is good enough: a label, or a score in its good direction."""
-
-    def __init__(self, criterion: Criterion, label: float | None, at_least: float | None) -> None:
-        self._criterion, self._label, self._at_least = criterion, label, at_least
-
-    def said(self, record: Assessment) -> str | None:
-        """Why the record is not good enough; None where it is."""
-        assert record.label is not None
-        why = f": {plain(record.reason)}" if record.reason else ""
-        of = "" if record.subject == "answer" else f" of {plain(record.subject)}"
-        lower = self._criterion.lower_is_better
-        if self._label is not None:
-            if good_enough(record.label, self._label, lower_is_better=lower):
-                return None
-            side = "above" if lower else "below"
-            return f"{record.criterion}{of} is {record.label:g}, {side} {self._label:g}{why}"
-        assert record.score is not None and self._at_least is not None
-        score = 1 - record.score if lower else record.score
-        if score >= self._at_least:
+def _not_reached(record: Assessment, criterion: Criterion, limit: float | None, at_least: float | None) -> str | None:
+    """Why a label is not good enough, by its limit or, without one, by its score in the good direction; else None."""
+    assert record.label is not None
+    why = f": {plain(record.reason)}" if record.reason else ""
+    of = "" if record.subject == "answer" else f" of {plain(record.subject)}"
+    lower = criterion.lower_is_better
+    if limit is not None:
+        if good_enough(record.label, limit, lower_is_better=lower):
             return None
-        scale = f"label {record.label:g} from {self._criterion.lowest:g} to {self._criterion.highest:g}"
-        turned = ", of which little is good" if lower else ""
-        return f"{record.criterion}{of} has the score {score:.3g}, below {self._at_least:g} ({scale}{turned}){why}"
+        return f"{record.criterion}{of} is {record.label:g}, {'above' if lower else 'below'} {limit:g}{why}"
+    assert record.score is not None and at_least is not None
+    score = 1 - record.score if lower else record.score
+    if score >= at_least:
+        return None
+    scale = f"label {record.label:g} from {criterion.lowest:g} to {criterion.highest:g}"
+    turned = ", of which little is good" if lower else ""
+    return f"{record.criterion}{of} has the score {score:.3g}, below {at_least:g} ({scale}{turned}){why}"
 
 
 def _limits(
     evaluators: Sequence[Evaluator], at_least: float | None, thresholds: Mapping[str, float]
-) -> dict[str, _Limit]:
-    """Criterion to its limit. Raises InputError where one has none."""
+) -> dict[str, tuple[Criterion, float | None]]:
+    """Each criterion with the label from which it is good enough, None where at_least says it.
+
+    Raises InputError where one has neither.
+    """
     if at_least is not None and not 0 <= at_least <= 1:
         raise InputError(f"at_least is {at_least:g}", file=_CALLER, remedy="it is a score, from 0 to 1")
     check_thresholds(evaluators, thresholds, Path(_CALLER))
@@ -216,5 +211,5 @@ def _limits(
             if label is None and not scored:
                 remedy = f'give thresholds={{"{criterion.name}": …}}, a label'
                 raise InputError(f"{criterion.name} has no threshold of its own", file=_CALLER, remedy=remedy)
-            found[criterion.name] = _Limit(criterion, label, at_least)
+            found[criterion.name] = criterion, label
     return found

@@ -91,9 +91,16 @@ class Asking(TypedDict, total=False):
 
 
 def signature(kind: type[Evaluator]) -> Signature:
-    """With everything that the function takes; what it reads has no default, though `rows` may stand for it."""
+    """With everything that the function takes; what it reads has no default, though `rows` may stand for it.
+
+    The judge's options go before the keywords of Asking where they have the same name.
+    """
     rows = Parameter("rows", Parameter.KEYWORD_ONLY, default=None, annotation="Rows | None")
-    return Signature([*_columns(kind, "one"), rows, *_settings(kind)], return_annotation=_returned(kind, "one"))
+    settings = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        for name, (annotation, default) in {**_COMMON, **_options(kind.options_type)}.items()
+    ]
+    return Signature([*_columns(kind, "one"), rows, *settings], return_annotation=_returned(kind, "one"))
 
 
 def stubs(kinds: Iterable[type[Evaluator]]) -> str:
@@ -132,15 +139,6 @@ def _columns(kind: type[Evaluator], given: Given) -> list[Parameter]:
         else:
             made.append(Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=f"{annotation} | None"))
     return made
-
-
-def _settings(kind: type[Evaluator]) -> list[Parameter]:
-    """The keywords of Asking, and the judge's options, which go before where they have the same name."""
-    every = {**_COMMON, **_options(kind.options_type)}
-    return [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-        for name, (annotation, default) in every.items()
-    ]
 
 
 def _options(kind: type[Options]) -> dict[str, _Typed]:
@@ -232,9 +230,8 @@ class JudgeFunction:
         """
         caller = f"judges.{self.__name__}"
         columns = (query, answer, contexts, expected_response, expected_docs, conditions)
-        names = ("query", "answer", "contexts", "expected_response", "expected_docs", "conditions")
         theirs = {name: options.pop(name) for name in THEIRS if name in options}
-        given = rows_of(dict(zip(names, columns, strict=True)) | theirs, rows, caller)
+        given = rows_of(dict(zip(COLUMNS, columns, strict=True)) | theirs, rows, caller)
         check_columns(given, self._kind, caller)
         if model is not None and "model" in self._kind.options_type.model_fields:
             options, model = {**options, "model": model}, None
@@ -254,24 +251,22 @@ class JudgeFunction:
         for record in records:
             found.setdefault(record.query_id, []).append(record)
         for number, said in lacking.items():
-            found[str(number)] = [_lacking(evaluator, number, name, said) for name in _criteria(evaluator)]
-        return [_shaped(evaluator, found.get(str(number), [])) for number in range(1, len(rows) + 1)]
-
-
-def _criteria(evaluator: Evaluator) -> list[str]:
-    return [criterion.name for criterion in evaluator.criteria]
-
-
-def _lacking(evaluator: Evaluator, number: int, criterion: str, said: str) -> Assessment:
-    return Assessment(
-        query_id=str(number), subject=SUBJECT, judge=evaluator.judge, criterion=criterion, label=None, error=said
-    )
-
-
-def _shaped(evaluator: Evaluator, records: list[Assessment]) -> Judged:
-    if evaluator.unit == "passage":
-        return records
-    return {one.criterion: one for one in records} if len(evaluator.criteria) > 1 else records[0]
+            found[str(number)] = [
+                Assessment(
+                    query_id=str(number),
+                    subject=SUBJECT,
+                    judge=evaluator.judge,
+                    criterion=criterion.name,
+                    label=None,
+                    error=said,
+                )
+                for criterion in evaluator.criteria
+            ]
+        by_row = [found.get(str(number), []) for number in range(1, len(rows) + 1)]
+        if evaluator.unit == "passage":
+            return [*by_row]
+        several = len(evaluator.criteria) > 1
+        return [{one.criterion: one for one in records} if several else records[0] for records in by_row]
 
 
 def description(kind: type[Evaluator]) -> str:

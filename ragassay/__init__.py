@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from ragassay.evaluate.from_files.collections.format import Format
     from ragassay.evaluate.judging.engine.evaluator import Evaluator
     from ragassay.evaluate.measures.measure import Measure
-    from ragassay.functions.on_files import agree, check, compare, rate, score, search
-    from ragassay.functions.whole_run import read_results, run
+    from ragassay.functions.verbs import agree, check, compare, rate, read_results, run, score, search
     from ragassay.retrieval.rankers.ranker import Ranker
 
     from .errors import BudgetSpent, InputError, RagassayError, RepliesMissing
@@ -57,8 +56,7 @@ else:
         "ragassay.evaluate.judging.engine.evaluator": ("Evaluator",),
         "ragassay.evaluate.measures.measure": ("Measure",),
         "ragassay.experiment.settings": ("Experiment",),
-        "ragassay.functions.on_files": ("agree", "check", "compare", "rate", "score", "search"),
-        "ragassay.functions.whole_run": ("read_results", "run"),
+        "ragassay.functions.verbs": ("agree", "check", "compare", "rate", "read_results", "run", "score", "search"),
         "ragassay.layouts.answers": ("Layout",),
         "ragassay.models.endpoint": ("Provider",),
         "ragassay.retrieval.rankers.ranker": ("Ranker",),
