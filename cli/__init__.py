@@ -9,7 +9,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from textwrap import wrap
@@ -42,7 +42,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "report": ("run.stage", "write report.html"),
     },
     "trust": {
-        "label-sheet": ("labels.label_sheet", "draw what people should label, blind; or take a sheet in"),
+        "label-sheet": ("agree.label_sheet", "draw what people should label, blind; or take a sheet in"),
         "agree": ("agree.agree", "judges held against people"),
         "agree systems": ("agree.agree_systems", "whether two sets of labels order systems alike"),
         "agree calibrate": ("agree.calibrate", "a judge's thresholds by people's labels, and what they are worth"),
@@ -65,7 +65,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "search": ("search.search", "rank a collection's passages for its queries"),
     },
     "housekeeping": {
-        "replies": ("labels.replies", "take in replies to a file: model's requests"),
+        "replies": ("run.replies", "take in replies to a file: model's requests"),
         "model": ("new.model", "fetch a local model"),
         "opensearch": ("search.opensearch", "list the indexes made on an OpenSearch server, or remove some"),
         "archive": ("import_export.archive", "a run in one ZIP file for auditors, with digests"),
@@ -132,9 +132,8 @@ class _Whole(Parser):
 def build_parser(version: str, wanted: str | None = None) -> argparse.ArgumentParser:
     """The whole command line, or of it the verb that is `wanted` alone, whose module is then imported.
 
-    Where there is no such verb, all are there without their options.
-
-    Each verb's namespace carries its `run` as `handler`.
+    Where there is no such verb, all are there without their options. Each verb's namespace carries its `run` as
+    `handler`.
     """
     parser: argparse.ArgumentParser = _Whole(prog="ragassay")
     parser.add_argument("--version", action="version", version=f"ragassay {version}")
@@ -142,23 +141,22 @@ def build_parser(version: str, wanted: str | None = None) -> argparse.ArgumentPa
     for name in (wanted,) if wanted is not None and wanted in VERBS else VERBS:
         where, what = VERBS[name]
         others = [f"`ragassay {other}` ({VERBS[other][1]})" for other in VERBS if other.startswith(f"{name} ")]
-        said = f"{what[0].upper()}{what[1:]}.{' See also ' if others else ''}{listed(others)}{'.' if others else ''}"
+        also = f" See also {listed(others)}." if others else ""
+        said = f"{what[0].upper()}{what[1:]}.{also}"
         verb = verbs.add_parser(name, help=what, prog=f"ragassay {name}", description=said, epilog=EXITS)
         if wanted in {None, name}:
             module, _, function = where.partition(".")
-            verb.set_defaults(handler=_found(module, f"run_{function}"))
-            _found(module, f"add_{function}")(verb)
+            found = import_module(f".verbs.{module}", __package__)
+            verb.set_defaults(handler=getattr(found, f"run_{function}"))
+            getattr(found, f"add_{function}")(verb)
     return parser
-
-
-def _found(module: str, function: str) -> Callable[[Any], Any]:
-    found: Callable[[Any], Any] = getattr(import_module(f".verbs.{module}", __package__), function)
-    return found
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb and return its exit status (see `ragassay --help`)."""
-    _show_what_cannot_be_encoded()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a name that the terminal lacks ends nothing
     given = named(list(sys.argv[1:] if arguments is None else arguments))
     try:
         if given[:2] == ["help", "exits"]:
@@ -214,21 +212,11 @@ def console() -> NoReturn:
     sys.exit(main())
 
 
-def _show_what_cannot_be_encoded() -> None:
-    """A name that the terminal's encoding lacks is shown escaped, and ends nothing."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-
-
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-
-
 def _of_the_system(error: OSError) -> str:
     """One sentence for what the operating system refused: a full disk, a folder that is none, a missing permission."""
     place = error.filename2 or error.filename
     where = f"{os.fsdecode(place)}: " if isinstance(place, str | bytes) else ""
-    if error.errno in _FULL:
+    if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
         remedy = "all that was written before is whole, make room and run again"
         return f"{where}cannot be written ({error.strerror}); {remedy}"
     return f"{where}cannot be used ({error.strerror or error}); what was received is kept, mend this and run again"

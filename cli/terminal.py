@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -139,8 +140,6 @@ def two_qrels(options: argparse.Namespace) -> tuple[Path, Path]:
 
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from ragassay.experiment.mirror import Address
     from ragassay.records import Figure
 
@@ -159,17 +158,15 @@ def write_junit(path: Path, suite: str, cases: Sequence[tuple[str, str, str, str
 
     from ragassay.files import write_text
 
-    counts = {name: str(sum(case[2] == one for case in cases)) for name, one in _JUNIT.items()}
+    n = Counter(outcome for _, _, outcome, _ in cases)
+    counts = {"tests": str(len(cases)), "failures": str(n["failure"]), "skipped": str(n["skipped"]), "errors": "0"}
     top = ElementTree.Element("testsuites")
-    whole = ElementTree.SubElement(top, "testsuite", {"name": suite, "tests": str(len(cases)), **counts, "errors": "0"})
+    whole = ElementTree.SubElement(top, "testsuite", {"name": suite, **counts})
     for kind, name, outcome, said in cases:
         case = ElementTree.SubElement(whole, "testcase", {"classname": plain(kind), "name": plain(name)})
         if outcome != "passed":
             ElementTree.SubElement(case, outcome, {"message": plain(said)})
     write_text(path, ElementTree.tostring(top, encoding="unicode", xml_declaration=True) + "\n")
-
-
-_JUNIT = {"failures": "failure", "skipped": "skipped"}
 
 
 def print_json(value: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
@@ -191,30 +188,47 @@ _LONGEST_UNBROKEN, _LEAST_FOLDED = 24, 12
 _NUMBER = re.compile(r"[~−-]?[\d.,]+%?|–|")
 
 
-def print_whole(table: Table, without_rows: str = "there is nothing to show") -> None:
+def print_rows(
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    without_rows: str = "there is nothing to show",
+    right: Sequence[int] = (),
+) -> None:
     """Print a table of which nothing is cut off.
 
     On a terminal cells of more than 24 characters are folded, and where the others still have no room the table is
-    wider than it; elsewhere it is as wide as it needs to be. A column of numbers stands right. A table without a row is
-    a sentence, `without_rows`.
+    wider than it; elsewhere it is as wide as it needs to be. A column of numbers stands right, and so do those that
+    `right` counts. A table without a row is a sentence, `without_rows`.
     """
     from rich.box import SIMPLE_HEAD
     from rich.cells import cell_len
     from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
-    if not table.rows:
-        print(without_rows)
+    shown = [[plain(cell) for cell in row] for row in rows]
+    if not shown:
+        if without_rows:
+            print(without_rows)
         return
-    table.box, table.show_edge, table.pad_edge = SIMPLE_HEAD, False, False
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     console, wanted = Console(), 1
     folded = _LEAST_FOLDED if console.is_terminal else None
-    for column in table.columns:
-        longest = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
-        column.no_wrap, column.overflow = longest <= _LONGEST_UNBROKEN, "fold"
-        if all(_NUMBER.fullmatch(str(cell)) for cell in column.cells):
-            column.justify = "right"
-        wanted += (longest if column.no_wrap else folded or longest) + 3
+    for at, (name, *cells) in enumerate(zip(map(plain, header), *shown, strict=True)):
+        longest = max(map(cell_len, (name, *cells)))
+        unbroken = longest <= _LONGEST_UNBROKEN
+        is_right = at in right or all(map(_NUMBER.fullmatch, cells))
+        table.add_column(Text(name), justify="right" if is_right else "left", no_wrap=unbroken, overflow="fold")
+        wanted += (longest if unbroken else folded or longest) + 3
+    for row in shown:
+        table.add_row(*map(Text, row))
     Console(width=max(console.width, wanted)).print(table)
+
+
+def shown_figure(figure: Figure, digits: str = ".4f", interval_digits: str = "") -> list[str]:
+    """Its value, interval, n and n_failed, each as a cell."""
+    interval = interval_of(figure, interval_digits or digits)
+    return [value_of(figure, digits), interval, str(figure.n), str(figure.n_failed)]
 
 
 def print_figures(
@@ -225,29 +239,19 @@ def print_figures(
     interval_digits: str = ".4f",
 ) -> None:
     """A table with n and n_failed of each figure, and the columns `more` by the figures' names."""
-    from rich.table import Table
-    from rich.text import Text
-
     columns = more or {}
-    table = Table(title, "value", "95% interval", "n", "failed", *columns)
-    for name, figure in figures.items():
-        shown = [value_of(figure), interval_of(figure, interval_digits), str(figure.n), str(figure.n_failed)]
-        table.add_row(Text(plain(name)), *shown, *(column.get(name, "–") for column in columns.values()))
-    print_whole(table, plain(f"{title or 'figures'}: none can be computed"))
+    rows = [
+        (name, *shown_figure(one, ".4f", interval_digits), *(column.get(name, "–") for column in columns.values()))
+        for name, one in figures.items()
+    ]
+    header = (title, "value", "95% interval", "n", "failed", *columns)
+    print_rows(header, rows, plain(f"{title or 'figures'}: none can be computed"))
 
 
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table under a line of its own, and an empty line after it; names as long as they are."""
-    from rich.table import Table
-    from rich.text import Text
-
     print(plain(title))
-    table = Table()
-    for name in header:
-        table.add_column(Text(plain(name)))
-    for row in rows:
-        table.add_row(*(Text(plain(cell)) for cell in row))
-    print_whole(table)
+    print_rows(header, rows)
     if rows:
         print()
 
@@ -265,8 +269,7 @@ def print_agreement(title: str, figures: Mapping[str, Figure], undefined: Mappin
 
 def print_p(p: Mapping[str, float], assuming: str) -> None:
     """A line with the p-values of the rank correlations, under what is assumed, and of the t-test of the bias."""
-    ranks = ", ".join(f"{name} {p[name]:.2g}" for name in ("tau_b", "rho") if name in p)
-    if ranks:
+    if ranks := ", ".join(f"{name} {p[name]:.2g}" for name in ("tau_b", "rho") if name in p):
         print(f"p ({assuming}): {ranks}")
     if "bias" in p:
         print(f"p of the bias (paired t-test, by query or section): {p['bias']:.2g}")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -22,6 +22,8 @@ from ragassay.files import digest_file, read_json, write_json
 from ragassay.progress import Counts, Outcome, Progress, StderrProgress
 from ragassay.records import Record, StageUsage
 from ragassay.text import one_line
+
+R = TypeVar("R", bound=Record)
 
 
 class Manifest(Record):
@@ -42,67 +44,62 @@ class Manifest(Record):
     n_failed: int = 0
 
 
-def digests(paths: Sequence[Path], root: Path, digest: Callable[[Path], str] = digest_file) -> dict[str, str | None]:
-    """SHA-256 of each file by its path relative to `root`, None for one that is not there or may not be read.
+Digest = Callable[[Path], str]
+"""Of one file that is there."""
 
-    digest: of one file that is there.
+
+def digests(paths: Sequence[Path], root: Path, digest: Digest = digest_file) -> dict[str, str | None]:
+    """SHA-256 of each file by its path relative to `root`, None for one that is not there or may not be read.
 
     One that lies elsewhere goes by its name, with as many of its folders before it as tell it from the others. They are
     in the order of their names, wherever the folders are.
     """
     found: dict[str, str | None] = {}
     for path in sorted(set(paths)):
-        found[next(name for name in _names(path, root) if name not in found)] = _digest(path, digest)
+        names = ["/".join(path.parts[-count:]) for count in range(1, len(path.parts) + 1)]
+        if path.is_relative_to(root):
+            names = [path.relative_to(root).as_posix()]
+        name = next(name for name in names if name not in found)
+        try:
+            found[name] = digest(path) if path.is_file() else None
+        except PermissionError:
+            found[name] = None
     return dict(sorted(found.items()))
 
 
-def _digest(path: Path, digest: Callable[[Path], str]) -> str | None:
-    try:
-        return digest(path) if path.is_file() else None
-    except PermissionError:
-        return None
-
-
-def make_manifest(
-    stage: str,
+def write_manifest(
+    workspace: Workspace,
+    stage: Stage,
     inputs: Mapping[str, str | None],
-    settings: Mapping[str, Any],
-    outputs: Mapping[str, str | None],
     outcome: StageOutcome,
-    usage: Sequence[StageUsage],
+    usage: Sequence[StageUsage] = (),
 ) -> Manifest:
-    """The manifest of a stage that has just ended."""
-    return Manifest(
-        stage=stage,
+    """Write the manifest of a stage that has just ended; gives it."""
+    manifest = Manifest(
+        stage=stage.name,
         inputs=dict(inputs),
-        settings=_plain(settings),
-        outputs=dict(outputs),
-        usage=tuple(usage),
+        settings=_plain(stage.settings(workspace.experiment)),
+        outputs=digests(stage.makes(workspace), workspace.results),
+        usage=(*usage, *outcome.usage),
         notices=outcome.notices,
         exit_status=outcome.exit_status,
         n_records=outcome.n_records,
         n_failed=outcome.n_failed,
     )
+    write_json(workspace.manifests / f"{stage.name}.json", manifest.dump())
+    return manifest
 
 
 def read_manifest(workspace: Workspace, stage: Stage) -> Manifest | None:
     """The manifest, or None where there is none or it cannot be read: the stage then simply runs."""
-    path = workspace.manifests / f"{stage.name}.json"
-    if not path.exists():
-        return None
+    return _read(workspace.manifests / f"{stage.name}.json", Manifest)
+
+
+def _read(path: Path, kind: type[R]) -> R | None:
     try:
-        return Manifest.model_validate(read_json(path))
+        return kind.model_validate(read_json(path)) if path.exists() else None
     except (InputError, ValidationError):
         return None
-
-
-def write_manifest(path: Path, manifest: Manifest) -> None:
-    """Write it, atomically."""
-    write_json(path, manifest.dump())
-
-
-Digest = Callable[[Path], str]
-"""Of one file that is there."""
 
 
 def inputs_of(stage: Stage, workspace: Workspace, digest: Digest = digest_file) -> dict[str, str | None]:
@@ -137,7 +134,7 @@ def why_run(
     now = _plain(settings)
     for name in sorted({*now, *known.settings}):
         if now.get(name) != known.settings.get(name):
-            return f"{name}: {' is now '.join(_short(known.settings.get(name), now.get(name)))}"
+            return f"{name}: {_both(known.settings.get(name), now.get(name))}"
     for name in sorted({*outputs, *known.outputs}):
         if name not in known.outputs and outputs[name] is None:
             return f"its output {name} is not there yet"  # it was made by a version that did not write it
@@ -150,30 +147,21 @@ def _change(before: str | None, after: str | None) -> str:
     return "is new" if before is None else "is gone" if after is None else "changed"
 
 
-def _short(before: object, now: object) -> list[str]:
-    """As JSON; of long ones some sixty characters, from shortly before the place where they begin to differ."""
+def _both(before: object, now: object) -> str:
+    """Both as JSON; of long ones some sixty characters, from shortly before the place where they begin to differ."""
     texts = [json.dumps(value, ensure_ascii=False) for value in (before, now)]
     same = len(list(takewhile(lambda pair: len(set(pair)) == 1, zip(*texts, strict=False))))
-    start = max(0, same - 20)
-    return [_cut(text, start if len(text) > 60 else 0) for text in texts]
-
-
-def _cut(text: str, start: int) -> str:
-    kept = text[start : start + 57] if len(text) - start > 60 else text[start:]
-    return f"{'…' if start else ''}{kept}{'…' if start + len(kept) < len(text) else ''}"
+    shown = []
+    for text in texts:
+        start = max(0, same - 20) if len(text) > 60 else 0
+        kept = text[start : start + 57] if len(text) - start > 60 else text[start:]
+        shown.append(f"{'…' if start else ''}{kept}{'…' if start + len(kept) < len(text) else ''}")
+    return " is now ".join(shown)
 
 
 def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
     loaded: dict[str, Any] = json.loads(json.dumps(settings))
     return loaded
-
-
-def _names(path: Path, root: Path) -> Iterator[str]:
-    """What a file may be called, the shortest first."""
-    if path.is_relative_to(root):
-        yield path.relative_to(root).as_posix()
-    else:
-        yield from ("/".join(path.parts[-count:]) for count in range(1, len(path.parts) + 1))
 
 
 EVERY_S = 1.0
@@ -225,7 +213,10 @@ class WrittenProgress:
         self._told.advance(outcome, spent_usd, error)
         self._counts.advance(outcome, spent_usd)
         if error is not None:
-            self._lost(one_line(error)[:LONGEST])
+            said = one_line(error)[:LONGEST]
+            with self._lock:
+                if said in self._errors or len(self._errors) < KEPT_ERRORS:
+                    self._errors[said] += 1
         if self._clock() - self._written >= EVERY_S:
             self._write()
 
@@ -239,26 +230,19 @@ class WrittenProgress:
         self._told.stop()
         self._write()
 
-    def _lost(self, error: str) -> None:
-        with self._lock:
-            if error in self._errors or len(self._errors) < KEPT_ERRORS:
-                self._errors[error] += 1
-
     def _write(self) -> None:
         self._written, counts = self._clock(), self._counts
         with self._lock, suppress(OSError):  # what only tells of the work must not end it
-            write_json(self._path, self._standing(counts).dump())
-
-    def _standing(self, counts: Counts) -> Standing:
-        return Standing(
-            stage=self._stage,
-            what=self._what,
-            total=counts.total,
-            **counts.counts,
-            spent_usd=counts.spent_usd,
-            left_s=counts.left_s(),
-            errors=tuple(sorted(self._errors.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_ERRORS]),
-        )
+            now = Standing(
+                stage=self._stage,
+                what=self._what,
+                total=counts.total,
+                **counts.counts,
+                spent_usd=counts.spent_usd,
+                left_s=counts.left_s(),
+                errors=tuple(sorted(self._errors.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_ERRORS]),
+            )
+            write_json(self._path, now.dump())
 
 
 def told_of(workspace: Workspace, stage: str) -> Progress:
@@ -278,23 +262,16 @@ def standing_at(workspace: Workspace, stage: str) -> Iterator[None]:
 
 def read_standing(workspace: Workspace) -> Standing | None:
     """How far the stage is that runs now; None where none does, or the file cannot be read."""
-    one = _read(workspace)
+    one = _read(workspace.progress, Standing)
     return one if one is not None and _is_held(workspace.results / ".lock") else None
 
 
 def read_broken_off(workspace: Workspace) -> Standing | None:
     """How far the stage was whose run was killed; None where none was, or a run is under way again."""
-    one = _read(workspace)
+    one = _read(workspace.progress, Standing)
     if one is None or _is_held(workspace.results / ".lock"):
         return None
     return one if workspace.progress.exists() else None  # it may have ended in between, as it should
-
-
-def _read(workspace: Workspace) -> Standing | None:
-    try:
-        return Standing.model_validate(read_json(workspace.progress)) if workspace.progress.exists() else None
-    except (InputError, ValidationError):
-        return None
 
 
 def _is_held(lock: Path) -> bool:

@@ -8,7 +8,7 @@ import os
 import re
 import time
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache
@@ -35,14 +35,20 @@ def with_others(workspace: Workspace, folders: Sequence[Path]) -> Workspace:
     Raises InputError where a folder has no answers, or is the one that is written to.
     """
     for folder in folders:
-        files = sorted((folder / "answers").glob("*.jsonl"))
-        files = [file for file in files if not file.name.endswith(".partial.jsonl")]
+        files = [one for one in sorted((folder / "answers").glob("*.jsonl")) if not one.match("*.partial.jsonl")]
         if not files or not (folder / "queries.jsonl").exists():
             remedy = "name the results folder of a finished run"
             raise InputError("there are no answers to queries in it", file=folder, remedy=remedy)
         if workspace.results.exists() and folder.samefile(workspace.results):
             raise InputError("is the results folder itself", file=folder, remedy="name another one")
-        workspace = _joined(workspace, folder, files)
+        experiment = workspace.experiment
+        taken, agents = set(experiment.agent_names()), list[AgentSettings]()
+        for file in files:
+            name = _name(file.stem, folder, taken)
+            taken.add(name)
+            agents.append(AgentSettings(name=name, kind="file", path=str(file.resolve())))
+        joined = experiment.model_copy(update={"agent": (*experiment.agent, *agents)})
+        workspace = replace(workspace, experiment=joined)
     return replace(workspace, others=tuple(folders))
 
 
@@ -51,16 +57,6 @@ def alone(workspace: Workspace) -> Workspace:
     places = {str((folder / "answers").resolve()) for folder in workspace.others}
     kept = tuple(one for one in workspace.experiment.agent if not (one.path and str(Path(one.path).parent) in places))
     return replace(workspace, experiment=workspace.experiment.model_copy(update={"agent": kept}), others=())
-
-
-def _joined(workspace: Workspace, folder: Path, files: Sequence[Path]) -> Workspace:
-    experiment = workspace.experiment
-    taken, agents = set(experiment.agent_names()), list[AgentSettings]()
-    for file in files:
-        name = _name(file.stem, folder, taken)
-        taken.add(name)
-        agents.append(AgentSettings(name=name, kind="file", path=str(file.resolve())))
-    return replace(workspace, experiment=experiment.model_copy(update={"agent": (*experiment.agent, *agents)}))
 
 
 def _name(name: str, folder: Path, taken: set[str]) -> str:
@@ -77,32 +73,23 @@ def check_others(workspace: Workspace) -> None:
     """
     for folder in workspace.others:
         if workspace.queries.exists():
-            _check_queries(workspace, folder / "queries.jsonl")
+            ours, theirs = _texts(workspace.queries, Query), _texts(folder / "queries.jsonl", Query)
+            if different := [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]:
+                problem = f"query '{plain(different[0])}' is not the same as in {workspace.queries}"
+                remedy = "only agents that were asked the same queries can meet"
+                raise InputError(problem, file=folder / "queries.jsonl", remedy=remedy)
         if workspace.passages.exists():
-            _check_passages(workspace, folder)
+            ours, theirs = _texts(workspace.passages, Passage), _texts(folder / "corpus.jsonl", Passage)
+            for file in sorted((folder / "answers").glob("*.jsonl")):
+                for row in read_records(file, Answer):
+                    if different := [one for one in row.passages if one not in ours or ours[one] != theirs.get(one)]:
+                        problem = f"passage '{plain(different[0])}' of agent '{plain(row.agent)}' is another one here"
+                        remedy = "give both experiments the same [ingest] and [[chunking]] tables"
+                        raise InputError(problem, file=file, remedy=remedy)
 
 
-def _check_queries(workspace: Workspace, file: Path) -> None:
-    ours = {query.id: query.text for query in read_records(workspace.queries, Query)}
-    theirs = {query.id: query.text for query in read_records(file, Query)}
-    if different := [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]:
-        problem = f"query '{plain(different[0])}' is not the same as in {workspace.queries}"
-        remedy = "only agents that were asked the same queries can meet"
-        raise InputError(problem, file=file, remedy=remedy)
-
-
-def _check_passages(workspace: Workspace, folder: Path) -> None:
-    ours, theirs = _texts(workspace.passages), _texts(folder / "corpus.jsonl")
-    for file in sorted((folder / "answers").glob("*.jsonl")):
-        for row in read_records(file, Answer):
-            if different := [one for one in row.passages if one not in ours or ours[one] != theirs.get(one)]:
-                problem = f"passage '{plain(different[0])}' of agent '{plain(row.agent)}' is another one here"
-                remedy = "give both experiments the same [ingest] and [[chunking]] tables"
-                raise InputError(problem, file=file, remedy=remedy)
-
-
-def _texts(corpus: Path) -> Mapping[str, str]:
-    return {passage.id: passage.text for passage in read_records(corpus, Passage)}
+def _texts(path: Path, kind: type[Query] | type[Passage]) -> dict[str, str]:
+    return {one.id: one.text for one in read_records(path, kind)}
 
 
 def open_workspace(options: argparse.Namespace) -> Workspace:
@@ -119,13 +106,17 @@ def open_workspace(options: argparse.Namespace) -> Workspace:
         raise InputError(problem, file=corpus, remedy="`ragassay new CORPUS a.pdf` makes a corpus folder")
     experiment = load_experiment(corpus / "experiment.toml")
     _check(experiment, corpus)
-    results = _here(options.results or Path("results") / _folder_name(corpus), mirrors)
+    name = re.sub(r"[^\w.-]+", "-", corpus.resolve().name).strip("-.") or "corpus"
+    results = _here(options.results or Path("results") / name, mirrors)
     if results.exists() and results.samefile(corpus):
         raise InputError("is the corpus folder itself", file=results, remedy="name another folder with --results")
     experiment = _overridden(experiment, options)
     _check_judge(experiment, corpus)
     workspace = Workspace(corpus, results, experiment, tuple(mirrors))
-    _check_measures(workspace)
+    if experiment.compare.matters or experiment.compare.measures:
+        from ragassay.evaluate.figures.query_values import check_measures
+
+        check_measures(workspace)  # what `compare` would refuse at the end is refused before the first stage
     return with_others(with_finalists(workspace), getattr(options, "others", ()))
 
 
@@ -160,32 +151,13 @@ def _here(folder: Path | Address, mirrors: list[Mirror]) -> Path:
 
 
 def _check(experiment: Experiment, corpus: Path) -> None:
-    """What a late stage would stumble over is said before an early one is paid for: models, language, own prompts."""
+    """What a late stage would stumble over is said before an early one is paid for: models, language, own prompts.
+
+    What knows the kinds of retrievers and rerankers is imported only where there are some.
+    """
     from ragassay.prompts import Prompt
 
-    rerankers = {one.rerank for one in experiment.retriever if one.rerank}
-    _check_retrievers(experiment, corpus / "experiment.toml")
-    try:
-        _check_rerankers(sorted(rerankers))
-        for model in sorted(experiment.model_names()):
-            if model not in rerankers:
-                provider_of(model)
-        if experiment.corpus.language != CorpusSettings().language:
-            from ragassay.retrieval.rankers.analysis import language_code
-
-            language_code(experiment.corpus.language)
-    except InputError as error:
-        raise InputError(error.problem, file=corpus / "experiment.toml", remedy=error.remedy) from None
-    answer, judge = experiment.answer, experiment.judge
-    own = [experiment.questions.prompt, answer.prompt, answer.fusion_prompt]
-    own += [agent.prompt for agent in experiment.table_agents()]
-    for name in [*own, *judge.own_prompts()]:
-        if name:
-            Prompt.load(corpus / name)
-
-
-def _check_retrievers(experiment: Experiment, file: Path) -> None:
-    """That the kind of each table is one, and takes its settings; only then is imported what there are of them."""
+    file = corpus / "experiment.toml"
     for (kind, settings), name in {(one.kind, one.settings): one.name for one in experiment.retriever}.items():
         from ragassay.retrieval.rankers.ranker import check_kind
 
@@ -195,15 +167,32 @@ def _check_retrievers(experiment: Experiment, file: Path) -> None:
             line = line_of_table("retriever", name, read_text(file))
             problem = f"retriever '{name}': {error.problem}"
             raise InputError(problem, file=file, line=line, remedy=error.remedy) from None
+    rerankers = {one.rerank for one in experiment.retriever if one.rerank}
+    with _said_of(file):
+        for reranker in sorted(rerankers):
+            from ragassay.retrieval.rerankers.rerankers import kind_of
+
+            kind_of(reranker)
+        for model in sorted(experiment.model_names() - rerankers):
+            provider_of(model)
+        if experiment.corpus.language != CorpusSettings().language:
+            from ragassay.retrieval.rankers.analysis import language_code
+
+            language_code(experiment.corpus.language)
+    answer, judge = experiment.answer, experiment.judge
+    own = [experiment.questions.prompt, answer.prompt, answer.fusion_prompt]
+    own += [agent.prompt for agent in experiment.table_agents()]
+    for prompt in filter(None, [*own, *judge.own_prompts()]):
+        Prompt.load(corpus / prompt)
 
 
-def _check_rerankers(names: Sequence[str]) -> None:
-    """That each names one; what loads and asks them is imported only where there are some."""
-    if names:
-        from ragassay.retrieval.rerankers.rerankers import kind_of
-
-        for name in names:
-            kind_of(name)
+@contextmanager
+def _said_of(file: Path) -> Iterator[None]:
+    """What is wrong is said of this file."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(error.problem, file=file, remedy=error.remedy) from None
 
 
 def _check_judge(experiment: Experiment, corpus: Path) -> None:
@@ -216,26 +205,11 @@ def _check_judge(experiment: Experiment, corpus: Path) -> None:
         return
     from ragassay.evaluate.judging.panel import as_second, judge_mode
 
-    try:
-        for model in experiment.judge.models:
+    with _said_of(corpus / "experiment.toml"):
+        for model in settings.models:
             judge_mode(experiment, model)
-        if second := experiment.judge.second:
-            judge_mode(as_second(experiment), second)
-    except InputError as error:
-        raise InputError(error.problem, file=corpus / "experiment.toml", remedy=error.remedy) from None
-
-
-def _check_measures(workspace: Workspace) -> None:
-    """What `compare` would refuse at the end is refused before the first stage. Raises InputError."""
-    if workspace.experiment.compare.matters or workspace.experiment.compare.measures:
-        from ragassay.evaluate.figures.query_values import check_measures
-
-        check_measures(workspace)
-
-
-def _folder_name(corpus: Path) -> str:
-    name = re.sub(r"[^\w.-]+", "-", corpus.resolve().name).strip("-.")
-    return name or "corpus"
+        if settings.second:
+            judge_mode(as_second(experiment), settings.second)
 
 
 def _overridden(experiment: Experiment, options: argparse.Namespace) -> Experiment:
@@ -272,15 +246,22 @@ def locked(workspace: Workspace, *, wait: bool = False) -> Iterator[None]:
         if not _taken(stream, wait):
             shown = workspace.shown(workspace.results).removesuffix("/.")
             raise InputError("another run is writing here", file=shown, remedy="wait for it")
-        _not_for_children(stream)
+        _let_go_after_forks()
+        _LOCKS.add(stream)
         for left_by_a_kill in workspace.results.rglob(".*.part"):
             left_by_a_kill.unlink(missing_ok=True)
         workspace.progress.unlink(missing_ok=True)
-        with _held_elsewhere(workspace):
-            yield
+        mirror = next((one for one in workspace.mirrors if one.folder == workspace.results), None)
+        with mirror.locked() if mirror else nullcontext():
+            if mirror:
+                mirror.pull()
+            try:
+                yield
+            finally:
+                workspace.push()
 
 
-def _taken(lock: TextIO, wait: bool = False) -> bool:
+def _taken(lock: TextIO, wait: bool) -> bool:
     """Take the lock; it is tried again for a moment, since one who only looks whether a run holds it has it as well."""
     if wait:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -298,28 +279,12 @@ def _taken(lock: TextIO, wait: bool = False) -> bool:
 _LOCKS: weakref.WeakSet[TextIO] = weakref.WeakSet()
 
 
-def _not_for_children(lock: TextIO) -> None:
-    """A process forked meanwhile, by a judge of the user's or a library, would hold the lock as long as it lives."""
-    _let_go_after_forks()
-    _LOCKS.add(lock)
-
-
 @cache
 def _let_go_after_forks() -> None:
+    """A process forked meanwhile, by a judge of the user's or a library, would hold a lock as long as it lives."""
+
     def let_go() -> None:
         for lock in _LOCKS:
             lock.close()
 
     os.register_at_fork(after_in_child=let_go)
-
-
-@contextmanager
-def _held_elsewhere(workspace: Workspace) -> Iterator[None]:
-    results = next((mirror for mirror in workspace.mirrors if mirror.folder == workspace.results), None)
-    with results.locked() if results else nullcontext():
-        if results:
-            results.pull()
-        try:
-            yield
-        finally:
-            workspace.push()

@@ -10,6 +10,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
@@ -30,14 +31,14 @@ from ragassay.experiment.tables import JudgeSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, write_records
 from ragassay.models.providers import cost_usd, served_cost_usd
-from ragassay.models.requests import Batch, Reply, Request
+from ragassay.models.requests import Batch, Reply
 from ragassay.prompts import count_tokens, reply_tokens
 from ragassay.records import Query
 from ragassay.retrieval.dependencies import rewriting_models
 from ragassay.retrieval.stages import ANSWER
 from ragassay.text import listed, plain
 
-from ..terminal import print_whole
+from ..terminal import print_rows
 from .manifest import inputs_of, read_manifest, told_of, why_stale
 from .opening import alone, of_finalists, with_finalists, with_others
 from .stages import SCREEN, means_of, stages_of
@@ -65,7 +66,12 @@ class Pace:
             return 0.0
         if provider == "file" or settings.mode == "batch":
             return None
-        work = self._work(model, provider, calls, input_tokens, output_tokens)
+        if model in self.measured:
+            work = calls * self.measured[model]
+        elif provider == "local":
+            work = input_tokens / LOCAL_READ_PER_S + output_tokens / LOCAL_TOKENS_PER_S
+        else:
+            work = calls * START_S + output_tokens / TOKENS_PER_S
         in_flight = 1 if provider == "local" else min(calls, self.experiment.run.max_concurrency)
         per_minute = settings.requests_per_minute
         return max(work / in_flight, calls * 60 / per_minute if per_minute else 0.0)
@@ -82,14 +88,6 @@ class Pace:
             rates = f"{LOCAL_READ_PER_S:g} tokens/s read and {LOCAL_TOKENS_PER_S:g} written"
             parts.append(f"assumed of a model on this machine: {rates}, one call at a time")
         return "; ".join(parts)
-
-    def _work(self, model: str, provider: str, calls: int, input_tokens: int, output_tokens: int) -> float:
-        """Seconds, were one call made after the other."""
-        if model in self.measured:
-            return calls * self.measured[model]
-        if provider == "local":
-            return input_tokens / LOCAL_READ_PER_S + output_tokens / LOCAL_TOKENS_PER_S
-        return calls * START_S + output_tokens / TOKENS_PER_S
 
 
 def in_words(seconds: float | None) -> str:
@@ -148,8 +146,11 @@ class _CountingCaller(Caller):
                 if key in self._seen:
                     continue
                 self._seen.add(key)
-                self._note_seconds(batch.model, key)
-                self.loads.append(_one_call(batch, request, int(key not in open_keys)))
+                if (stored := self._replies.get(key)) is not None and stored.latency_s is not None:
+                    self.seconds.setdefault(batch.model, []).append(stored.latency_s)
+                tokens = sum(count_tokens(message.content) for message in request.messages)
+                written = reply_tokens(batch.label, request.items)
+                self.loads.append(Load(batch.label, batch.model, 1, int(key not in open_keys), tokens, written))
         if open_keys:
             self.complete = False
             raise _StopsHere("replies are missing")
@@ -159,7 +160,7 @@ class _CountingCaller(Caller):
         self, calls: Iterable[ServerCall[T]], n: int, *, all_or_none: bool = False
     ) -> Iterator[tuple[ServerCall[T], T | Failed]]:
         owed = list(calls)
-        self.loads += map(_server_call, owed)
+        self.loads += [Load(one.label, one.model, 1, 0, one.tokens, 0, one.searches({}) or 0) for one in owed]
         self.complete = self.complete and not owed
         if owed and all_or_none:
             raise _StopsHere("replies of servers are missing")
@@ -169,28 +170,19 @@ class _CountingCaller(Caller):
         super().uses_server(model)
         self.loads += [Load(row.label, model, 1, 1, row.input_tokens or 0, 0) for row in self.served(model)]
 
-    def _note_seconds(self, model: str, key: str) -> None:
-        stored = self._replies.get(key)
-        if stored is not None and stored.latency_s is not None:
-            self.seconds.setdefault(model, []).append(stored.latency_s)
+
+def counted(
+    workspace: Workspace, stage: str, cache: ReplyCache, play: Callable[[Caller], object]
+) -> tuple[list[Row], Pace]:
+    """A row for each model that `play` asks of the caller that it is handed, up to the first ask that needs replies."""
+    with closing(_CountingCaller(workspace, stage, cache)) as caller, suppress(_StopsHere):
+        play(caller)
+    pace = _pace(workspace, caller.seconds)
+    return _rows(stage, caller.loads, pace, estimated=False), pace
 
 
-def _one_call(batch: Batch, request: Request, from_cache: int) -> Load:
-    tokens = sum(count_tokens(message.content) for message in request.messages)
-    return Load(batch.label, batch.model, 1, from_cache, tokens, reply_tokens(batch.label, request.items))
-
-
-def _server_call(call: ServerCall[T]) -> Load:
-    return Load(call.label, call.model, 1, 0, call.tokens, 0, call.searches({}) or 0)
-
-
-@dataclass(frozen=True)
-class StagePlan:
-    """What a stage asks: what was counted, and what is foreseen."""
-
-    stage: str
-    counted: tuple[Load, ...]
-    foreseen: tuple[Load, ...]
+def _pace(workspace: Workspace, seconds: Mapping[str, Sequence[float]]) -> Pace:
+    return Pace(workspace.experiment, {model: median(values) for model, values in seconds.items()})
 
 
 def make_plan(workspace: Workspace, cache: ReplyCache) -> tuple[list[Row], Pace]:
@@ -198,33 +190,7 @@ def make_plan(workspace: Workspace, cache: ReplyCache) -> tuple[list[Row], Pace]
 
     Works on a copy: no result is touched.
     """
-    planned, seconds = _planned(workspace, cache)
-    pace = Pace(workspace.experiment, {model: median(values) for model, values in seconds.items()})
-    rows = []
-    for one in planned:
-        rows += _rows(one.stage, one.counted, pace, estimated=False)
-        rows += _rows(one.stage, one.foreseen, pace, estimated=True)
-    return rows, pace
-
-
-def counted(
-    workspace: Workspace, stage: str, cache: ReplyCache, play: Callable[[Caller], object]
-) -> tuple[list[Row], Pace]:
-    """A row for each model that `play` asks of the caller that it is handed, up to the first ask that needs replies."""
-    caller = _CountingCaller(workspace, stage, cache)
-    try:
-        play(caller)
-    except _StopsHere:
-        pass
-    finally:
-        caller.close()
-    pace = Pace(workspace.experiment, {model: median(values) for model, values in caller.seconds.items()})
-    return _rows(stage, caller.loads, pace, estimated=False), pace
-
-
-def _planned(workspace: Workspace, cache: ReplyCache) -> tuple[list[StagePlan], dict[str, list[float]]]:
-    """What each stage asks, and the seconds of the replies at hand by model."""
-    planned: list[StagePlan] = []
+    planned: list[tuple[str, list[Load], list[Load]]] = []
     seconds: dict[str, list[float]] = {}
     exact = True
     with tempfile.TemporaryDirectory() as folder:
@@ -232,14 +198,16 @@ def _planned(workspace: Workspace, cache: ReplyCache) -> tuple[list[StagePlan], 
         shutil.copytree(
             workspace.results, copy.results, ignore=shutil.ignore_patterns(*_SHARED, "replies", "batches", ".lock")
         )
-        if workspace.experiment.by_look:
-            copy = _written_at_once(copy)
+        if workspace.experiment.by_look:  # all that it may come to write is written at once, which asks the same
+            copy.planned.unlink(missing_ok=True)
+            run = copy.experiment.run.model_copy(update={"write_by_look": False})
+            copy = replace(copy, experiment=copy.experiment.model_copy(update={"run": run}))
         for name in _SHARED:
             (workspace.results / name).mkdir(parents=True, exist_ok=True)
             (copy.results / name).symlink_to((workspace.results / name).resolve())
         for stage in stages_of(workspace.experiment):
-            if stage is DRAW:
-                _ask_whole(copy)
+            if stage is DRAW and copy.planned.exists():  # a run that may end early asks all, which is the most it costs
+                write_records(copy.queries, read_records(copy.planned, Query)[: copy.experiment.run.max_queries])
             if stage.foreseen is None:
                 continue
             loads: list[Load] = []
@@ -255,24 +223,14 @@ def _planned(workspace: Workspace, cache: ReplyCache) -> tuple[list[StagePlan], 
             if counted_whole:  # but grades: what servers did not embed for a plan was in no ranking
                 foreseen = [load for load in foreseen if load.kind == "relevance"]
             replaced = {(load.kind, load.model) for load in foreseen}
-            counted = tuple(load for load in loads if (load.kind, load.model) not in replaced)
-            planned.append(StagePlan(stage.name, counted, tuple(foreseen)))
+            kept = [load for load in loads if (load.kind, load.model) not in replaced]
+            planned.append((stage.name, kept, foreseen))
             if stage is SCREEN:
                 copy = _with_finalists(copy, workspace, known=exact)
-    return planned, seconds
-
-
-def _written_at_once(copy: Workspace) -> Workspace:
-    """What would write look by look writes all that it may come to write, which asks the same of the models."""
-    copy.planned.unlink(missing_ok=True)
-    run = copy.experiment.run.model_copy(update={"write_by_look": False})
-    return replace(copy, experiment=copy.experiment.model_copy(update={"run": run}))
-
-
-def _ask_whole(copy: Workspace) -> None:
-    """Have a run that may end early ask all that is planned, which is the most that it may cost."""
-    if copy.planned.exists():
-        write_records(copy.queries, read_records(copy.planned, Query)[: copy.experiment.run.max_queries])
+    pace, rows = _pace(workspace, seconds), []
+    for name, loads, foreseen in planned:
+        rows += _rows(name, loads, pace, estimated=False) + _rows(name, foreseen, pace, estimated=True)
+    return rows, pace
 
 
 def _with_finalists(copy: Workspace, workspace: Workspace, *, known: bool) -> Workspace:
@@ -297,23 +255,29 @@ def _screened_alone(stage: Stage, workspace: Workspace) -> bool:
 
 def _foreseen(stage: Stage, counted: Sequence[Load], workspace: Workspace) -> list[Load]:
     """What is still to come: the kinds not counted, and evaluators of which only the first round could be."""
-    calls = Counter[tuple[str, str]]()
-    for load in counted:
-        calls[load.kind, load.model] += load.calls
     estimated = stage.foreseen(workspace) if stage.foreseen else []
+    calls, total = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for counts, loads in ((calls, counted), (total, estimated)):
+        for load in loads:
+            counts[load.kind, load.model] += load.calls
     if stage.name in (EVALUATE.name, SCREEN.name):
-        total = Counter[tuple[str, str]]()
-        for load in estimated:
-            total[load.kind, load.model] += load.calls
         return [load for load in estimated if total[load.kind, load.model] > calls[load.kind, load.model]]
     return [load for load in estimated if not calls[load.kind, load.model]]
 
 
 def _played(stage: Stage, workspace: Workspace, caller: _CountingCaller) -> bool:
-    """Play a stage through; whether all that the next one reads is there then."""
+    """Play a stage through, without the user's systems that a plan cannot ask: a callable, and a file that is not there
+    yet; whether all that the next one reads is there then."""
     own = workspace.experiment.own_agents()
+    played = workspace
+    if stage is ANSWER:
+        kept = tuple(
+            one
+            for one in workspace.experiment.agent
+            if not one.is_own or (one.kind == "file" and (workspace.corpus / str(one.path)).exists())
+        )
+        played = replace(workspace, experiment=workspace.experiment.model_copy(update={"agent": kept}))
     try:
-        played = _without_absent(workspace) if stage is ANSWER else workspace
         stage.run(played, means_of(played, caller, told_of(workspace, stage.name)))
         caller.ended = True
     except (_StopsHere, BudgetSpent):
@@ -326,57 +290,46 @@ def _played(stage: Stage, workspace: Workspace, caller: _CountingCaller) -> bool
     return caller.complete and (answered or stage is not ANSWER)
 
 
-def _without_absent(workspace: Workspace) -> Workspace:
-    """Without the user's systems that a plan cannot ask: a callable, and a file that is not there yet."""
-    agents = workspace.experiment.agent
-    there = [one.kind == "file" and (workspace.corpus / str(one.path)).exists() for one in agents]
-    kept = tuple(one for one, found in zip(agents, there, strict=True) if found or not one.is_own)
-    return replace(workspace, experiment=workspace.experiment.model_copy(update={"agent": kept}))
-
-
 def _rows(stage: str, loads: Sequence[Load], pace: Pace, *, estimated: bool) -> list[Row]:
     rows = []
     for model in sorted({load.model for load in loads}):
         own = [load for load in loads if load.model == model]
-        inputs = sum(load.input_tokens for load in own)
-        outputs = sum(load.output_tokens for load in own)
         to_pay = [load for load in own if not load.from_cache]
-        tokens = sum(load.input_tokens for load in to_pay), sum(load.output_tokens for load in to_pay)
+        calls, cached = sum(load.calls for load in own), sum(load.from_cache for load in own)
+        inputs, outputs = _tokens(own)
+        tokens, searches = _tokens(to_pay), sum(load.searches for load in to_pay)
         settings = pace.experiment.settings_of(model)
-        searches = sum(load.searches for load in to_pay)
         if searches:
             cost = served_cost_usd(model, settings, tokens[0], searches)
         else:
             cost = cost_usd(model, settings, *tokens, batch=settings.mode == "batch") if to_pay else 0.0
-        calls, cached = sum(load.calls for load in own), sum(load.from_cache for load in own)
         time_s = pace.seconds(model, sum(load.calls for load in to_pay), *tokens)
         rows.append(Row(stage, model, calls, cached, inputs, outputs, cost, estimated, time_s))
     return rows
 
 
+def _tokens(loads: Sequence[Load]) -> tuple[int, int]:
+    return sum(load.input_tokens for load in loads), sum(load.output_tokens for load in loads)
+
+
 def print_plan(rows: Sequence[Row], pace: Pace, limit: float | None, more: Sequence[str] = ()) -> None:
     """The rows, what is to be paid (limit: in US dollars), how long it takes, and what is said besides."""
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
-    table = Table("stage", "model", "calls", "cached", "input", "output", "US$", "time")
-    for column in table.columns[2:]:
-        column.justify = "right"
-    for row in rows:
+    def cells(row: Row) -> list[str]:
         about = "~" if row.estimated else ""
         numbers = [f"{about}{row.calls:,}", f"{row.from_cache:,}", f"{row.input_tokens:,}", f"{row.output_tokens:,}"]
         cost = "unknown" if row.cost_usd is None else f"{row.cost_usd:.2f}"
-        table.add_row(row.stage, Text(plain(row.model)), *numbers, cost, in_words(row.time_s))
-    print_whole(table)
+        return [row.stage, row.model, *numbers, cost, in_words(row.time_s)]
+
+    print_rows(
+        ("stage", "model", "calls", "cached", "input", "output", "US$", "time"), map(cells, rows), right=range(2, 8)
+    )
     console = Console()
     for line in (in_all(rows, limit), _time(rows, pace), *more):
         console.print(line, soft_wrap=True, highlight=False, markup=False)
-    console.print(
-        "Tokens are counted offline; reply lengths and calls behind ~ are estimates.",
-        style="dim",
-        soft_wrap=True,
-    )
+    said = "Tokens are counted offline; reply lengths and calls behind ~ are estimates."
+    console.print(said, style="dim", soft_wrap=True)
 
 
 def in_all(rows: Sequence[Row], limit: float | None) -> str:
@@ -422,8 +375,17 @@ def ways_of_judging(workspace: Workspace) -> list[Way]:
 
     Raises InputError where a prompt cannot be read.
     """
-    changed = ((name, _with(workspace.experiment, changes)) for name, changes in WAYS.items())
-    ways = [_way(name, replace(workspace, experiment=one)) for name, one in changed if one is not None]
+    ways = []
+    for name, changes in WAYS.items():
+        if (changed := _with(workspace.experiment, changes)) is None:
+            continue
+        calls, cost, known = 0, 0.0, True
+        for load in of_judging(replace(workspace, experiment=changed)):
+            settings = changed.settings_of(load.model)
+            batch = settings.mode == "batch"
+            price = cost_usd(load.model, settings, load.input_tokens, load.output_tokens, batch=batch)
+            known, calls, cost = known and price is not None, calls + load.calls, cost + (price or 0.0)
+        ways.append(Way(name, calls, cost if known else None))
     return ways if len(ways) > 1 else []
 
 
@@ -437,12 +399,3 @@ def _with(experiment: Experiment, changes: Mapping[str, Any]) -> Experiment | No
     except (ValidationError, InputError):
         return None
     return changed
-
-
-def _way(name: str, workspace: Workspace) -> Way:
-    calls, cost, known = 0, 0.0, True
-    for load in of_judging(workspace):
-        settings = workspace.experiment.settings_of(load.model)
-        price = cost_usd(load.model, settings, load.input_tokens, load.output_tokens, batch=settings.mode == "batch")
-        known, calls, cost = known and price is not None, calls + load.calls, cost + (price or 0.0)
-    return Way(name, calls, cost if known else None)

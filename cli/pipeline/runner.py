@@ -5,31 +5,23 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragassay.errors import InputError, NothingCame
 from ragassay.evaluate.stages import DRAW
 from ragassay.experiment.stage import Stage
-from ragassay.experiment.workspace import StageOutcome, Workspace, count_passages
+from ragassay.experiment.workspace import Workspace, count_passages
 from ragassay.files import digest_file
 from ragassay.models.providers import cost_usd, served_cost_usd
 from ragassay.records import OWN_SYSTEM
 from ragassay.text import one_line, plain
 
-from .manifest import (
-    Manifest,
-    digests,
-    inputs_of,
-    make_manifest,
-    read_manifest,
-    standing_at,
-    told_of,
-    why_stale,
-    write_manifest,
-)
+from .manifest import Manifest, inputs_of, read_manifest, standing_at, told_of, why_stale, write_manifest
 from .opening import alone, check_others, locked, open_workspace, with_finalists, with_others
 from .stages import QUESTIONS, STAGES, asking_obstacles, file_obstacles, means_of, refuse, stages_of
 
@@ -132,7 +124,8 @@ class Runner:
         reason = why_stale(known, stage, workspace, inputs, self._digest)
         if known is not None and reason is None and self._retry_failed and known.n_failed:
             reason = f"{known.n_failed} failed last time"
-        if known is not None and reason is None and self._ignore_recorded and self._has_recorded(stage):
+        recorded = self._ignore_recorded and stage.foreseen is not None and workspace.shipped_replies.is_dir()
+        if reason is None and recorded:
             reason = "--ignore-recorded"
         if known is not None and reason is None:
             failed = f" ({known.n_failed} failed; --retry-failed tries them again)" if known.n_failed else ""
@@ -166,44 +159,37 @@ class Runner:
     def say_stale(self, before: Stage) -> None:
         """Name the stages before this one that were run and would run again: it reads what they left."""
         workspace = self._workspace
-        for stage in stages_of(workspace.experiment):
-            if stage.name == before.name:
-                return
+        for stage in takewhile(lambda stage: stage.name != before.name, stages_of(workspace.experiment)):
             known = read_manifest(workspace, stage)
-            if known is not None and (reason := self._why_stale(stage, known)):
-                verb = "run" if stage is DRAW else stage.name
-                mend = f"`ragassay {verb} {workspace.corpus}` brings it up to date"
-                self._say(f"note: {stage.name} is not up to date ({reason}); {mend}")
-
-    def _why_stale(self, stage: Stage, known: Manifest) -> str | None:
-        workspace = self._workspace
-        try:
-            inputs = inputs_of(stage, workspace, self._digest)
-        except InputError:  # what it needs is not here any more: for whoever runs that stage
-            return None
-        return why_stale(known, stage, workspace, inputs, self._digest)
+            if known is None:
+                continue
+            with suppress(InputError):  # what it needs is not here any more: for whoever runs that stage
+                inputs = inputs_of(stage, workspace, self._digest)
+                if reason := why_stale(known, stage, workspace, inputs, self._digest):
+                    verb = "run" if stage is DRAW else stage.name
+                    mend = f"`ragassay {verb} {workspace.corpus}` brings it up to date"
+                    self._say(f"note: {stage.name} is not up to date ({reason}); {mend}")
 
     def _run(self, stage: Stage, inputs: dict[str, str | None]) -> Manifest:
         from ragassay.calls.caller import Caller
+        from ragassay.calls.reply_cache import ReplyCache
 
         workspace = self._workspace
-        path = workspace.manifests / f"{stage.name}.json"
-        path.unlink(missing_ok=True)
+        (workspace.manifests / f"{stage.name}.json").unlink(missing_ok=True)
         self._say_unpriced(stage)
         self._to_run = self._to_run[self._to_run.index(stage) :] if stage in self._to_run else self._to_run
         told = told_of(workspace, stage.name)
         before = sum(usd for name, usd in self._spent_usd.items() if name != stage.name)  # its own replies are kept
-        caller = Caller(workspace, stage.name, self._replies(), told, before, self.refuse_obstacles)
-        try:
-            with standing_at(workspace, stage.name):
-                outcome = _graver(stage.run(workspace, means_of(workspace, caller, told)), caller.all_failed)
-        finally:
-            caller.close()
+        if self._cache is None:
+            self._cache = ReplyCache(workspace.replies, self._recorded())
+        caller = Caller(workspace, stage.name, self._cache, told, before, self.refuse_obstacles)
+        with closing(caller), standing_at(workspace, stage.name):
+            outcome = stage.run(workspace, means_of(workspace, caller, told))
+        if n := caller.all_failed:
+            said = f"every one of the {n} requests of this stage failed; --retry-failed makes them again"
+            outcome = replace(outcome, notices=(said, *outcome.notices), exit_status=NothingCame.exit_status)
         self._spent_usd[stage.name] = caller.spent_usd - before
-        made = digests(stage.makes(workspace), workspace.results)
-        settings = stage.settings(workspace.experiment)
-        manifest = make_manifest(stage.name, inputs, settings, made, outcome, (*caller.usage(), *outcome.usage))
-        write_manifest(path, manifest)
+        manifest = write_manifest(workspace, stage, inputs, outcome, caller.usage())
         self._digest = cache(digest_file)
         if workspace.screen in stage.makes(workspace):
             self._workspace = with_others(with_finalists(alone(workspace)), workspace.others)
@@ -226,9 +212,6 @@ class Runner:
             refuse(asking_obstacles(self._workspace, self._to_run, run_code=True))
         self._checked = True
 
-    def _has_recorded(self, stage: Stage) -> bool:
-        return stage.foreseen is not None and self._workspace.shipped_replies.is_dir()
-
     def _say_unpriced(self, stage: Stage) -> None:
         """Name the models that can be called and have no known price: the cost limit does not hold for them."""
         experiment = self._workspace.experiment
@@ -243,32 +226,13 @@ class Runner:
 
     def _inputs(self, stage: Stage) -> dict[str, str | None]:
         workspace = self._workspace
-        for path in stage.needs(workspace):
-            if not path.exists():
-                raise InputError(
-                    "is not there yet",
-                    file=path,
-                    remedy=f"`ragassay run {workspace.corpus}` makes everything that `{stage.name}` needs",
-                )
+        if missing := next((path for path in stage.needs(workspace) if not path.exists()), None):
+            remedy = f"`ragassay run {workspace.corpus}` makes everything that `{stage.name}` needs"
+            raise InputError("is not there yet", file=missing, remedy=remedy)
         return inputs_of(stage, workspace, self._digest)
-
-    def _replies(self) -> ReplyCache:
-        if self._cache is None:
-            from ragassay.calls.reply_cache import ReplyCache
-
-            self._cache = ReplyCache(self._workspace.replies, self._recorded())
-        return self._cache
 
     def _recorded(self) -> Sequence[Path]:
         return () if self._ignore_recorded else self._workspace.recorded_replies()
-
-
-def _graver(outcome: StageOutcome, n_failed: int) -> StageOutcome:
-    """With the status and a sentence of its own where every one of `n_failed` requests came to nothing."""
-    if not n_failed:
-        return outcome
-    said = f"every one of the {n_failed} requests of this stage failed; --retry-failed makes them again"
-    return replace(outcome, notices=(said, *outcome.notices), exit_status=NothingCame.exit_status)
 
 
 def _say_results(workspace: Workspace) -> None:

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from math import ceil
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.errors import InputError, Obstacles
@@ -123,22 +122,17 @@ def _screen(workspace: Workspace, means: Means) -> StageOutcome:
     return replace(ran, notices=(*ran.notices, *said.notices), n_failed=ran.n_failed + said.n_failed)
 
 
-def _screening_uses(workspace: Workspace) -> list[Path]:
-    """With what finalists' passages are graded by, where evidence is looked for in all passages."""
-    grading = [workspace.found, *judge_prompts(workspace)] if looks_in_corpus(workspace.experiment) else []
-    return [workspace.own_qrels, *screen_files(workspace), *grading]
-
-
-def _screening_settings(experiment: Experiment) -> dict[str, Any]:
-    grading = {"questions.evidence": "corpus", **graded_by(experiment)} if looks_in_corpus(experiment) else {}
-    return screen_settings(experiment) | grading
-
-
 SCREEN = Stage(
     "screen",
     needs=lambda w: [w.passages, w.pages, w.queries],
-    uses=_screening_uses,
-    settings=_screening_settings,
+    uses=lambda w: [
+        *(w.own_qrels, *screen_files(w)),
+        *([w.found, *judge_prompts(w)] if looks_in_corpus(w.experiment) else []),
+    ],
+    settings=lambda e: {
+        **screen_settings(e),
+        **({"questions.evidence": "corpus", **graded_by(e)} if looks_in_corpus(e) else {}),
+    },
     makes=lambda w: [
         *(w.screening_runs, w.screen, w.screen_page),
         *([w.found_deeper] if looks_in_corpus(w.experiment) else []),
@@ -151,6 +145,7 @@ SCREEN = Stage(
     lacks=_variants_lack,
     applies=lambda e: bool(e.retriever),
 )
+"""Finalists' passages are graded by the judge where evidence is looked for in all passages."""
 
 
 def _evaluators_lack(workspace: Workspace, run_code: bool) -> Iterator[Check]:
@@ -204,8 +199,17 @@ def asking_obstacles(workspace: Workspace, stages: Sequence[Stage], *, run_code:
     Where every reply is at hand none of it is needed. No model is called and no key sent; the user's own code is only
     read, unless it may `run_code`.
     """
-    checks: list[Check] = [partial(_check_model, workspace, one) for one in models_called(workspace, stages)]
-    checks += [partial(_check_server, workspace, models) for models in _by_address(workspace, stages)]
+    from ragassay.models.endpoint import base_url_of, check_model
+    from ragassay.models.servers import check_reachable
+
+    checks: list[Check] = []
+    by_address: dict[str, Check] = {}
+    for model in models_called(workspace, stages):
+        settings = workspace.experiment.settings_of(model)
+        checks.append(partial(check_model, model, settings))
+        if address := base_url_of(model, settings):
+            by_address.setdefault(address, partial(check_reachable, model, settings))
+    checks += by_address.values()
     checks += [check for stage in stages for check in stage.lacks(workspace, run_code)]
     return _found(checks)
 
@@ -228,11 +232,8 @@ def _check_results(workspace: Workspace) -> None:
         why = "may not be written to" if folder.is_dir() else "is not a folder"
         remedy = "mend this, or name another folder with --results"
         raise InputError(f"cannot be used ({folder} {why})", file=workspace.results, remedy=remedy)
-    if not workspace.passages.exists():
-        _check_room(workspace, folder)
-
-
-def _check_room(workspace: Workspace, folder: Path) -> None:
+    if workspace.passages.exists():
+        return
     from ragassay.synth.documents.doc_ids import document_files
 
     try:
@@ -249,26 +250,3 @@ def _check_room(workspace: Workspace, folder: Path) -> None:
 def models_called(workspace: Workspace, stages: Sequence[Stage]) -> list[str]:
     """The models that the stages would call, sorted."""
     return sorted({model for stage in stages for model in stage.models(workspace.experiment)})
-
-
-def _check_model(workspace: Workspace, model: str) -> None:
-    from ragassay.models.endpoint import check_model
-
-    check_model(model, workspace.experiment.settings_of(model))
-
-
-def _by_address(workspace: Workspace, stages: Sequence[Stage]) -> list[list[str]]:
-    """The models, those at one address together, of which one is enough to ask."""
-    from ragassay.models.endpoint import base_url_of
-
-    places: dict[str, list[str]] = {}
-    for model in models_called(workspace, stages):
-        if address := base_url_of(model, workspace.experiment.settings_of(model)):
-            places.setdefault(address, []).append(model)
-    return list(places.values())
-
-
-def _check_server(workspace: Workspace, models: Sequence[str]) -> None:
-    from ragassay.models.servers import check_reachable
-
-    check_reachable(models[0], workspace.experiment.settings_of(models[0]))

@@ -1,16 +1,18 @@
-"""`ragassay agree`, `agree-systems` and `calibrate`: how far judges agree with people, whether two sets of labels put
-systems in one order, and what a judge's thresholds are worth.
+"""`ragassay label-sheet`, `agree`, `agree systems` and `agree calibrate`: what people label, how far judges agree with
+them, whether two sets of labels put systems in one order, and what a judge's thresholds are worth.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragassay.errors import InputError
-from ragassay.text import plain
+from ragassay.text import did_you_mean, plain
 
 from ..terminal import (
     add_corpus,
@@ -35,9 +37,10 @@ from ..terminal import (
 
 if TYPE_CHECKING:
     from ragassay.evaluate.agreement.agree import Agreement, PairAgreement
-    from ragassay.evaluate.agreement.calibrate import Calibration, Scored
+    from ragassay.evaluate.agreement.calibrate import Scored
     from ragassay.evaluate.agreement.label_tables import Ratings
     from ragassay.evaluate.agreement.systems import SystemsAgreement
+    from ragassay.experiment.workspace import Workspace
     from ragassay.records import Figure
 
 _WHOLE = ("kappa", "kappa(quadratic)", "off_by_one", "tau_b", "rho")
@@ -53,39 +56,27 @@ def check_figure(found: Agreement, name: str) -> None:
 
 def print_side_by_side(found: Agreement, by: str) -> None:
     """The judges by falling `by` (those without it last): over the whole scale, and at each threshold."""
-    pairs = sorted(found.pairs, key=lambda pair: _place(pair, by))
-    names = [name for name in dict.fromkeys((by, *_WHOLE)) if any(_value(pair, name) is not None for pair in pairs)]
-    rows = [(pair.judge, *_cells(pair, by), *_values(pair, names[1:]), str(pair.n_pairs)) for pair in pairs]
+
+    def value(pair: PairAgreement, name: str) -> float | None:
+        return pair.figures[name].value if name in pair.figures else None
+
+    def cells(pair: PairAgreement, first: str, others: Sequence[str]) -> list[str]:
+        figures = [pair.figures.get(name) for name in (first, *others)]
+        values = ["–" if one is None else value_of(one, ".3f") for one in figures]
+        interval = "–" if figures[0] is None else interval_of(figures[0], ".3f")
+        return [pair.judge, values[0], interval, *values[1:]]
+
+    pairs = sorted(found.pairs, key=lambda one: (value(one, by) is None, -(value(one, by) or 0.0), one.judge))
+    names = [name for name in dict.fromkeys((by, *_WHOLE)) if any(value(pair, name) is not None for pair in pairs)]
+    rows = [[*cells(pair, by, names[1:]), str(pair.n_pairs)] for pair in pairs]
     print_table(f"judges against {found.pairs[0].human}, by {by}", ("", by, "95% interval", *names[1:], "pairs"), rows)
-    for label in dict.fromkeys(label for pair in pairs for label in _thresholds(pair)):
+    kappas = dict.fromkeys(name for pair in pairs for name in pair.figures if name.startswith("kappa(rel="))
+    for label in [name.removeprefix("kappa(rel=").removesuffix(")") for name in kappas]:
         kappa, *others = (f"{name}(rel={label})" for name in _AT_THRESHOLD)
-        rows = [(pair.judge, *_cells(pair, kappa), *_values(pair, others)) for pair in pairs]
+        rows = [cells(pair, kappa, others) for pair in pairs]
         print_table(f"relevant from {label} on", ("", _AT_THRESHOLD[0], "95% interval", *_AT_THRESHOLD[1:]), rows)
     for name, why in found.left_out.items():
         print(plain(f"left out: {name}: {why}"))
-
-
-def _place(pair: PairAgreement, by: str) -> tuple[bool, float, str]:
-    value = _value(pair, by)
-    return value is None, -(value or 0.0), pair.judge
-
-
-def _value(pair: PairAgreement, name: str) -> float | None:
-    return pair.figures[name].value if name in pair.figures else None
-
-
-def _cells(pair: PairAgreement, name: str) -> tuple[str, str]:
-    figure = pair.figures.get(name)
-    return ("–", "–") if figure is None else (value_of(figure, ".3f"), interval_of(figure, ".3f"))
-
-
-def _values(pair: PairAgreement, names: Sequence[str]) -> list[str]:
-    return [_cells(pair, name)[0] for name in names]
-
-
-def _thresholds(pair: PairAgreement) -> list[str]:
-    start, end = "kappa(rel=", ")"
-    return [name.removeprefix(start).removesuffix(end) for name in pair.figures if name.startswith(start)]
 
 
 JUDGED = ("relevance.jsonl", "pointwise.jsonl", "games.jsonl")
@@ -96,7 +87,6 @@ MATRIX = 15
 
 
 def add_agree(verb: argparse.ArgumentParser) -> None:
-    """Its options."""
     verb.add_argument(
         "corpus",
         type=folder_of,
@@ -131,9 +121,7 @@ def add_agree(verb: argparse.ArgumentParser) -> None:
         help="recode labels (0=3,1=2), of all columns or of one; an empty NEW is a missing label; may be repeated",
     )
     verb.add_argument(
-        "--sort-by",
-        metavar="FIGURE",
-        help="of several judges' table; default: kappa at --relevant, else kappa",
+        "--sort-by", metavar="FIGURE", help="of several judges' table; default: kappa at --relevant, else kappa"
     )
     verb.add_argument("--plot", type=path_of, metavar="HTML", help="write the Bland-Altman plot here")
     add_draws(verb)
@@ -147,9 +135,8 @@ def run_agree(options: argparse.Namespace) -> int:
 
     check_least(options, bootstrap=100, seed=0)
     if options.results and options.corpus is None:
-        raise InputError(
-            "--results goes with CORPUS", remedy="name the corpus folder, or the results folder in its place"
-        )
+        remedy = "name the corpus folder, or the results folder in its place"
+        raise InputError("--results goes with CORPUS", remedy=remedy)
     if options.corpus is not None or options.judgments:
         return _run_on_sheet(options)
     ratings, left_out = _ratings(options)
@@ -249,7 +236,16 @@ def _folders(options: argparse.Namespace) -> tuple[Path, Path]:
 
 def _print_found(found: Agreement, before: str = "", *, by: str = "kappa", each: bool = True) -> None:
     for pair in found.pairs if each else ():
-        _print_pair(pair, before, "sections" if found.by == "section" else "queries")
+        clusters = "sections" if found.by == "section" else "queries"
+        title = f"{before}{pair.judge} against {pair.human}: {pair.n_pairs} pairs of {pair.n_clusters} {clusters}"
+        title += f", {pair.n_missing} more lack a label" if pair.n_missing else ""
+        print_agreement(title, pair.figures, pair.undefined)
+        print_p(pair.p, ranks_by(pair.n_clusters, pair.n_pairs, clusters))
+        if pair.confusion is not None and len(labels := pair.confusion.labels) > MATRIX:
+            print(f"{len(labels)} different labels: which met which is in --json")
+        elif pair.confusion is not None:
+            rows = [(label, *map(str, counts)) for label, counts in zip(labels, pair.confusion.counts, strict=True)]
+            print_table("rows: people's label, columns: the judge's", (pair.human, *labels), rows)
     if len(found.pairs) > 1 or not each:
         print_side_by_side(found, by)
     if found.all_raters:
@@ -274,9 +270,8 @@ def _ratings(options: argparse.Namespace) -> tuple[Ratings, dict[str, str]]:
             raise InputError("--qrels goes without --labels, --human, --judge and --by")
         return recoded_ratings(qrels_ratings(*two_qrels(options)), options.map or []), {}
     if not (options.labels and options.human and options.judge):
-        raise InputError(
-            "needs --labels FILE, --human COL and --judge COL (or CORPUS, or --judgments FILE), or --qrels twice"
-        )
+        needed = "--labels FILE, --human COL and --judge COL (or CORPUS, or --judgments FILE), or --qrels twice"
+        raise InputError(f"needs {needed}")
     table = read_labels(options.labels)
     if options.map:
         table = recoded(table, mapped_columns(table, options.human, options.judge, options.by), options.map)
@@ -284,24 +279,7 @@ def _ratings(options: argparse.Namespace) -> tuple[Ratings, dict[str, str]]:
     return ratings(table, [options.human, *judges], options.by), left_out
 
 
-def _print_pair(pair: PairAgreement, before: str, clusters: str) -> None:
-    title = f"{before}{pair.judge} against {pair.human}: {pair.n_pairs} pairs of {pair.n_clusters} {clusters}"
-    if pair.n_missing:
-        title += f", {pair.n_missing} more lack a label"
-    print_agreement(title, pair.figures, pair.undefined)
-    print_p(pair.p, ranks_by(pair.n_clusters, pair.n_pairs, clusters))
-    if pair.confusion is not None and len(pair.confusion.labels) > MATRIX:
-        print(f"{len(pair.confusion.labels)} different labels: which met which is in --json")
-    elif pair.confusion is not None:
-        rows = [
-            (label, *map(str, counts))
-            for label, counts in zip(pair.confusion.labels, pair.confusion.counts, strict=True)
-        ]
-        print_table("rows: people's label, columns: the judge's", (pair.human, *pair.confusion.labels), rows)
-
-
 def add_agree_systems(verb: argparse.ArgumentParser) -> None:
-    """Its options."""
     verb.add_argument("--qrels", action="append", type=path_of, metavar="FILE", help="qrels, TREC or BEIR; given twice")
     verb.add_argument("--runs", type=path_of, metavar="DIR", help="a folder of TREC runs, one a system")
     verb.add_argument("--measure", metavar="M", help="nDCG@10, RR(rel=2)@5, …, or as trec_eval has it")
@@ -328,10 +306,8 @@ def run_agree_systems(options: argparse.Namespace) -> int:
             raise InputError("--by goes with --scores, whose column it names")
         if not (options.qrels and options.runs and options.measure):
             raise InputError("needs --qrels twice, --runs DIR and --measure M, or --scores FILE")
-        first, second = two_qrels(options)
         found = agree_on_runs(
-            first,
-            second,
+            *two_qrels(options),
             options.runs,
             options.measure,
             sections=options.sections,
@@ -341,7 +317,10 @@ def run_agree_systems(options: argparse.Namespace) -> int:
     if options.json:
         print_json(found.dump())
         return 0
-    _print(found)
+    _print_scores(found, found.measure or "scores")
+    print_agreement("order of the systems", found.figures, found.undefined)
+    print_p(found.p, "systems taken as drawn one by one")
+    print_notes(found.notes)
     return 0
 
 
@@ -354,27 +333,15 @@ def _print_groups(found: Mapping[str, SystemsAgreement], options: argparse.Names
         _print_scores(each, f"{options.by} {name}")
     names = list(next(iter(found.values())).figures)
     header = (options.by, "systems", *(column for name in names for column in (name, "p")))
-    rows = [(name, str(len(each.scores)), *_agree_systems_cells(each, names)) for name, each in found.items()]
+    rows = []
+    for group, each in found.items():
+        cells = [(value_of(each.figures[one]), f"{each.p[one]:.2g}" if one in each.p else "–") for one in names]
+        rows.append((group, str(len(each.scores)), *chain(*cells)))
     print_table("order of the systems", header, rows)
     for name, each in found.items():
         print_undefined({f"{options.by} {name}: {figure}": why for figure, why in each.undefined.items()})
     print_notes(list(dict.fromkeys(note for each in found.values() for note in each.notes)))
     return 0
-
-
-def _agree_systems_cells(found: SystemsAgreement, names: Sequence[str]) -> list[str]:
-    return [
-        cell
-        for name in names
-        for cell in (value_of(found.figures[name]), f"{found.p[name]:.2g}" if name in found.p else "–")
-    ]
-
-
-def _print(found: SystemsAgreement) -> None:
-    _print_scores(found, found.measure or "scores")
-    print_agreement("order of the systems", found.figures, found.undefined)
-    print_p(found.p, "systems taken as drawn one by one")
-    print_notes(found.notes)
 
 
 def _print_scores(found: SystemsAgreement, title: str) -> None:
@@ -386,7 +353,6 @@ _MODES = "needs CORPUS, or --labels FILE with --judgments FILE, or --labels FILE
 
 
 def add_calibrate(verb: argparse.ArgumentParser) -> None:
-    """Its options."""
     add_corpus(verb, needed=False)
     verb.add_argument("--labels", type=path_of, metavar="FILE", help="instead of CORPUS: labels.csv, or a table")
     verb.add_argument(
@@ -416,7 +382,7 @@ def add_calibrate(verb: argparse.ArgumentParser) -> None:
 
 def run_calibrate(options: argparse.Namespace) -> int:
     """Print, for each judge and criterion, what its labels and the best threshold are worth."""
-    from ragassay.evaluate.agreement.calibrate import calibrate
+    from ragassay.evaluate.agreement.calibrate import advice, calibrate
 
     check_least(options, bootstrap=100, seed=0)
     draws = {"bootstrap": options.bootstrap, "seed": options.seed}
@@ -425,8 +391,18 @@ def run_calibrate(options: argparse.Namespace) -> int:
         print_json([each.dump() for each in found])
         return 0
     for each in found:
-        _calibrate_print(each)
+        half, columns = each.reported_on, (each.before, each.after, each.difference)
+        title = f"{each.criterion} ({each.file}) by {each.judge}, {each.on}: people's yes {each.relevant}; {half.n} "
+        title += f"labels of {half.n_clusters} queries or sections to report on, {half.n_failed} more lack the judge's"
+        rows = [(name, *(_cell(column.get(name)) for column in columns)) for name in each.before]
+        print_table(title, ("95% intervals below", "present", "chosen", "difference"), rows)
+        print_undefined(each.undefined)
+        print(plain(advice(each)))
     return 0
+
+
+def _cell(figure: Figure | None) -> str:
+    return "–" if figure is None else f"{value_of(figure, '.3f')}\n{interval_of(figure, '.3f')}"
 
 
 def _scored(options: argparse.Namespace) -> list[Scored]:
@@ -435,7 +411,7 @@ def _scored(options: argparse.Namespace) -> list[Scored]:
     from ..pipeline.opening import locked, open_workspace
 
     of_columns = bool(options.human or options.judge or options.by)
-    if [options.corpus is not None, bool(options.judgments), of_columns].count(True) != 1:
+    if (options.corpus is not None) + bool(options.judgments) + of_columns != 1:
         raise InputError(_MODES)
     if (options.corpus is None) != bool(options.labels) or (options.sections and not options.judgments):
         raise InputError(_MODES, remedy="--sections goes with --judgments" if options.sections else None)
@@ -444,34 +420,75 @@ def _scored(options: argparse.Namespace) -> list[Scored]:
             raise InputError(_MODES)
         given = {"relevant": options.relevant, "threshold": options.threshold}
         return of_table(options.labels, options.human, options.judge, by=options.by, **given)
-    least = _number(options.relevant)
     if options.judgments:
-        given = {"relevant": least, "threshold": options.threshold}
+        given = {"relevant": _least(options), "threshold": options.threshold}
         return of_files(options.labels, options.judgments, sections=options.sections, **given)
-    workspace = open_workspace(options)
+    least, workspace = _least(options), open_workspace(options)
     with locked(workspace):
         return of_experiment(workspace, least, options.threshold)
 
 
-def _number(text: str | None) -> float | None:
+def _least(options: argparse.Namespace) -> float | None:
     try:
-        return None if text is None else float(text)
+        return None if options.relevant is None else float(options.relevant)
     except ValueError:
-        raise InputError(f"--relevant is '{plain(text or '')}', and labels.csv has numbers") from None
+        raise InputError(f"--relevant is '{plain(options.relevant)}', and labels.csv has numbers") from None
 
 
-def _calibrate_print(found: Calibration) -> None:
-    from ragassay.evaluate.agreement.calibrate import advice
+def add_label_sheet(verb: argparse.ArgumentParser) -> None:
+    add_corpus(verb)
+    verb.add_argument("--n", type=int, default=100, metavar="N", help="about how many labels; default: 100")
+    verb.add_argument("--seed", type=int, default=7, metavar="N", help="of the draw; default: 7")
+    verb.add_argument("--out", type=path_of, metavar="CSV", help="the sheet (default: in CORPUS)")
+    verb.add_argument(
+        "--kind",
+        action="append",
+        choices=["passages", "answers", "games"],
+        help="draw only these, may be repeated (passages come by whole queries, which MRR needs); default: all",
+    )
+    verb.add_argument("--criterion", action="append", metavar="NAME", help="of answers, may be repeated; default: all")
+    verb.add_argument("--take", type=path_of, metavar="FILE", help="take the labels of a filled sheet into labels.csv")
+    verb.add_argument("--who", metavar="NAME", help="with --take: who labelled it")
 
-    half = found.reported_on
-    title = f"{found.criterion} ({found.file}) by {found.judge}, {found.on}: people's yes {found.relevant}; {half.n} "
-    title += f"labels of {half.n_clusters} queries or sections to report on, {half.n_failed} more lack the judge's"
-    figures = ((found.before.get(name), found.after.get(name), found.difference.get(name)) for name in found.before)
-    rows = [(name, *map(_cell, each)) for name, each in zip(found.before, figures, strict=True)]
-    print_table(title, ("95% intervals below", "present", "chosen", "difference"), rows)
-    print_undefined(found.undefined)
-    print(plain(advice(found)))
+
+def run_label_sheet(options: argparse.Namespace) -> int:
+    """Draw, or with --take take in."""
+    from ragassay.evaluate.human_labels.sheet import take_sheet
+
+    from ..pipeline.opening import locked, open_workspace
+
+    workspace = open_workspace(options)
+    with locked(workspace):
+        if not options.take:
+            return _draw(workspace, options)
+        who = (options.who or "").strip()
+        if not who:
+            raise InputError("--take needs --who", remedy="say who labelled the sheet, by name or initials")
+        today = datetime.datetime.now(datetime.UTC).date().isoformat()
+        n_labels, n_empty = take_sheet(workspace, options.take, who, today)
+    left = f", {n_empty} left empty" if n_empty else ""
+    print(f"{workspace.own_labels}: {n_labels} labels by {who}{left}; `ragassay run` now corrects with them")
+    return 0
 
 
-def _cell(figure: Figure | None) -> str:
-    return "–" if figure is None else f"{value_of(figure, '.3f')}\n{interval_of(figure, '.3f')}"
+def _draw(workspace: Workspace, options: argparse.Namespace) -> int:
+    from ragassay.evaluate.human_labels.frame import KINDS
+    from ragassay.evaluate.human_labels.sheet import draw_into
+    from ragassay.files import read_records
+    from ragassay.records import Query, left_out, originals
+
+    if options.n < 1:
+        raise InputError(f"--n is {options.n}, it must be at least 1")
+    judged = workspace.experiment.judge.criteria
+    if unknown := [name for name in options.criterion or () if name not in judged]:
+        remedy = f"{did_you_mean(unknown[0], judged)}there are {', '.join(judged)}"
+        raise InputError(f"'{unknown[0]}' is no criterion of this experiment", remedy=remedy)
+    kinds, seed = options.kind or KINDS, options.seed
+    out, n = draw_into(workspace, n=options.n, seed=seed, kinds=kinds, criteria=options.criterion, out=options.out)
+    queries = read_records(workspace.queries, Query)
+    print_notes(left_out(len(queries) - len(originals(queries))))
+    print(
+        f"{out}: {n} things to label. Fill the column 'label', save as CSV, then "
+        f"`ragassay label-sheet {options.corpus} --take FILE --who NAME`."
+    )
+    return 0

@@ -39,23 +39,23 @@ from ragassay.text import plain, without_keys
 
 from ..terminal import add_corpus, path_of
 
-LEFT_OUT = frozenset(
-    ("replies", "requests", "batches", "batch-requests", "embeddings", "rerank-scores", "server-calls", "screening")
-)
+LEFT_OUT = {
+    *("replies", "requests", "batches", "batch-requests", "embeddings", "rerank-scores", "server-calls", "screening")
+}
 """Folders of what is kept to run again, not to be read."""
 
 DIGESTS = "digests.json"
-_TEXTS = frozenset((".json", ".jsonl", ".toml", ".md", ".trec", ".tsv", ".csv", ".html", ".txt", ".py"))
+_TEXTS = {".json", ".jsonl", ".toml", ".md", ".trec", ".tsv", ".csv", ".html", ".txt", ".py"}
 _DATE = (1980, 1, 1, 0, 0, 0)
 _OURS = Path(__file__).parents[2]
-_PROMPTS = ("synth", "retrieval", "evaluate")
 
 
 def write_archive(results: Path, corpus: Path | None, out: Path) -> list[str]:
     """The names in the archive; the same run gives the same bytes.
 
-    Left out are caches (`LEFT_OUT`), the passages' index, locks and links. What looks like a key, a token or a password
-    is blanked, and the digests' file says where.
+    It holds the results, the corpus folder's own settings and prompts, and our prompts. Left out are caches
+    (`LEFT_OUT`), the passages' index, locks and links. What looks like a key, a token or a password is blanked, and the
+    digests' file says where, with the SHA-256 of each file as it stands in the archive and the versions.
 
     Raises InputError where `out` stands in the results folder or cannot be written.
     """
@@ -63,18 +63,31 @@ def write_archive(results: Path, corpus: Path | None, out: Path) -> list[str]:
         raise InputError("--out is in the results folder", file=out, remedy="name a file elsewhere")
     if corpus is not None and not (corpus / "experiment.toml").is_file():
         raise InputError("has no experiment.toml", file=corpus, remedy="name the corpus folder")
+    files = [*_texts(results, "results", LEFT_OUT)]
+    files += _texts(corpus, "corpus", {"replies", "embeddings"}) if corpus is not None else ()
+    for room in ("synth", "retrieval", "evaluate"):
+        prompts = sorted((_OURS / room).rglob("prompts/*.md"))
+        files += [(f"prompts/{path.relative_to(_OURS).as_posix()}", path) for path in prompts]
+    versions = {one.metadata["Name"]: one.version for one in distributions() if one.metadata["Name"]}
     digests: dict[str, str] = {}
     blanked: list[str] = []
     beside = out.with_name(f"{out.name}.part")
     try:
         with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, path in _files(results, corpus):
+            for name, path in files:
                 data = path.read_bytes()
                 kept = without_keys(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
                 blanked += [name] if kept != data else []
                 digests[name] = digest_bytes(kept)
                 archive.writestr(zipfile.ZipInfo(name, _DATE), kept, zipfile.ZIP_DEFLATED)
-            archive.writestr(zipfile.ZipInfo(DIGESTS, _DATE), _told(digests, blanked), zipfile.ZIP_DEFLATED)
+            told = {
+                "ragassay": __version__,
+                "python": ".".join(map(str, sys.version_info[:3])),
+                "packages": dict(sorted(versions.items())),
+                "sha256": digests,
+                "blanked": blanked,
+            }
+            archive.writestr(zipfile.ZipInfo(DIGESTS, _DATE), json_line(told), zipfile.ZIP_DEFLATED)
         beside.replace(out)
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror or error}", file=out) from None
@@ -83,32 +96,7 @@ def write_archive(results: Path, corpus: Path | None, out: Path) -> list[str]:
     return [*digests, DIGESTS]
 
 
-def _told(digests: dict[str, str], blanked: list[str]) -> str:
-    """SHA-256 of each file as it stands in the archive, where something was blanked, and the versions."""
-    versions = {one.metadata["Name"]: one.version for one in distributions() if one.metadata["Name"]}
-    python = ".".join(map(str, sys.version_info[:3]))
-    return json_line(
-        {
-            "ragassay": __version__,
-            "python": python,
-            "packages": dict(sorted(versions.items())),
-            "sha256": digests,
-            "blanked": blanked,
-        }
-    )
-
-
-def _files(results: Path, corpus: Path | None) -> Iterator[tuple[str, Path]]:
-    """(name in the archive, file): the results, the corpus folder's own settings and prompts, then our prompts."""
-    yield from _texts(results, "results", LEFT_OUT)
-    if corpus is not None:
-        yield from _texts(corpus, "corpus", frozenset(("replies", "embeddings")))
-    for room in _PROMPTS:
-        for path in sorted((_OURS / room).rglob("prompts/*.md")):
-            yield f"prompts/{path.relative_to(_OURS).as_posix()}", path
-
-
-def _texts(folder: Path, name: str, left_out: frozenset[str]) -> Iterator[tuple[str, Path]]:
+def _texts(folder: Path, name: str, left_out: Set[str]) -> Iterator[tuple[str, Path]]:
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
         hidden = any(part.startswith(".") for part in parts)
@@ -117,7 +105,7 @@ def _texts(folder: Path, name: str, left_out: frozenset[str]) -> Iterator[tuple[
             yield "/".join((name, *parts)), path
 
 
-def import_files(options: argparse.Namespace) -> int:
+def _import_files(options: argparse.Namespace) -> int:
     """Write the folder, and say what is in it and what was left out."""
     for source in options.sources:
         if not source.exists():
@@ -129,7 +117,7 @@ def import_files(options: argparse.Namespace) -> int:
     return 0
 
 
-def export_folder(options: argparse.Namespace) -> int:
+def _export_folder(options: argparse.Namespace) -> int:
     """Write the folder, and say what it holds and what it cannot."""
     from ..pipeline.opening import open_workspace
 
@@ -161,7 +149,6 @@ def _say(notes: Sequence[str]) -> None:
 
 
 def add_archive(verb: argparse.ArgumentParser) -> None:
-    """Its options."""
     verb.add_argument("folder", type=path_of, metavar="RESULTS", help="the results folder")
     verb.add_argument(
         "--corpus", type=path_of, metavar="DIR", help="the corpus folder, for experiment.toml and prompts"
@@ -180,7 +167,6 @@ def run_archive(options: argparse.Namespace) -> int:
 
 
 def add_export(verb: argparse.ArgumentParser) -> None:
-    """Its options."""
     verb.description = (
         "Write what evaluators gave in CORPUS's run as CSV (--format), or its run as another tool's files (--to); "
         "there CORPUS may be a results folder too."
@@ -219,7 +205,7 @@ def run_export(options: argparse.Namespace) -> int:
     if options.to:
         if given := "--metrics" if options.metrics else "--results" if options.results else None:
             raise InputError(f"{given} does not go with --to", remedy="leave it out")
-        return export_folder(options)
+        return _export_folder(options)
     ours = options.format == "agent-evaluation"
     if options.metrics and not ours:
         raise InputError(f"--metrics does not go with --format {options.format}", remedy="leave it out")
@@ -251,7 +237,6 @@ def as_csv(columns: Sequence[str], rows: Iterable[Mapping[str, str | float | int
 
 
 def add_import(verb: argparse.ArgumentParser) -> None:
-    """Its options."""
     from ragassay.evaluate.from_files.collections.listen import ADDRESS
 
     verb.add_argument("sources", type=path_of, nargs="*", metavar="SOURCE", help="files, or folders of them")
@@ -271,9 +256,8 @@ def run_import(options: argparse.Namespace) -> int:
     if options.listen is not None:
         return _listen(options)
     if not options.sources or not options.from_:
-        remedy = "see `ragassay import --help`"
-        raise InputError("import needs SOURCE and --from, or --listen", remedy=remedy)
-    return import_files(options)
+        raise InputError("import needs SOURCE and --from, or --listen", remedy="see `ragassay import --help`")
+    return _import_files(options)
 
 
 def _listen(options: argparse.Namespace) -> int:
@@ -291,4 +275,4 @@ def _listen(options: argparse.Namespace) -> int:
     _say([*listener.notes])
     if not listener.n:
         raise InputError("nothing came", remedy=f"have the application send OTLP over HTTP to {listener.address}")
-    return import_files(options)
+    return _import_files(options)

@@ -6,8 +6,11 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from textwrap import fill
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -19,9 +22,21 @@ from ragassay.evaluate.figures.pass_or_fail import judged_by
 from ragassay.evaluate.from_files.answers import AnswerVerdict, Judged, clusters_of, read_cases
 from ragassay.evaluate.from_files.exports import table_of
 from ragassay.evaluate.inputs.clusters import Clusters
-from ragassay.evaluate.judging.catalog import built_in, experiment_evaluators, families
+from ragassay.evaluate.judging.catalog import (
+    Listed,
+    asks_of,
+    brought_judges,
+    built_in,
+    coverage,
+    experiment_evaluators,
+    families,
+    listed_judges,
+    markdown_coverage,
+    markdown_list,
+    scale_of,
+)
 from ragassay.evaluate.judging.engine.cases import Setup
-from ragassay.evaluate.judging.engine.evaluator import Evaluator
+from ragassay.evaluate.judging.engine.evaluator import NIST, Evaluator
 from ragassay.evaluate.judging.engine.rounds import assess, units
 from ragassay.evaluate.judging.panel import by_criterion, failures, passed_over
 from ragassay.evaluate.statistics.resamples import resamples
@@ -35,26 +50,29 @@ from ragassay.records import Assessment, Figure, KeptReplies
 from ragassay.text import plain
 
 from ..pipeline.opening import locked
-from ..terminal import (
-    add_experiment,
-    add_json,
-    interval_of,
-    path_of,
-    print_json,
-    print_whole,
-    value_of,
-)
+from ..terminal import add_experiment, add_json, path_of, print_json, print_rows, print_table, shown_figure, value_of
 from .import_export import as_csv
 
 
 def files_workspace(options: argparse.Namespace) -> Workspace:
-    """An experiment of evaluators only: --config's, with what the options say."""
+    """An experiment of evaluators only: --config's, with what the options say.
+
+    Of its settings and thresholds are left out those that only evaluators which are not named have.
+    """
     base = _experiment(options)
     names = tuple(name.strip() for name in options.with_.split(",") if name.strip())
     custom = tuple(one for one in base.evaluate.custom if one.name in names)
+    wanted = {name for given in names for name in families().get(given, (given,))}
+    parts = {part.name for name in wanted if name in built_in() for part in built_in()[name].made_of}
+    settings = {n: t for n, t in base.evaluate.settings.items() if n in wanted | parts or ":" in options.with_}
+    others = [kind for name, kind in built_in().items() if name not in wanted] if base.evaluate.thresholds else []
+    made = [kind(Setup("openai:none")) for kind in others]
+    elsewhere = {one.name for one in made} | {criterion.name for one in made for criterion in one.criteria}
+    elsewhere |= {one.name for one in base.evaluate.custom if one.name not in names}
+    thresholds = {name: label for name, label in base.evaluate.thresholds.items() if name not in elsewhere}
+    thresholds |= thresholds_given(getattr(options, "threshold", []))
     evaluate = base.evaluate.model_copy(
-        update={"judges": names, "custom": custom, "settings": _settings_of(names, base)}
-        | {"thresholds": _thresholds_of(names, base) | thresholds_given(getattr(options, "threshold", []))}
+        update={"judges": names, "custom": custom, "settings": settings, "thresholds": thresholds}
         | ({"mode": options.mode} if options.mode else {})
         | ({"model": options.model} if options.model else {})
     )
@@ -83,23 +101,6 @@ def files_evaluators(workspace: Workspace, options: argparse.Namespace) -> list[
     return made
 
 
-def _settings_of(names: tuple[str, ...], base: Experiment) -> dict[str, dict[str, Any]]:
-    """The settings of the evaluators named and of their parts; the file may hold those of others."""
-    wanted = {name for given in names for name in families().get(given, (given,))}
-    wanted |= {part.name for name in wanted if name in built_in() for part in built_in()[name].made_of}
-    return {name: table for name, table in base.evaluate.settings.items() if name in wanted or ":" in "".join(names)}
-
-
-def _thresholds_of(names: tuple[str, ...], base: Experiment) -> dict[str, float]:
-    """Those of the file, without what only evaluators that are not named give."""
-    wanted = {name for given in names for name in families().get(given, (given,))}
-    others = [kind for name, kind in built_in().items() if name not in wanted]
-    made = [kind(Setup("openai:none")) for kind in others] if base.evaluate.thresholds else []
-    elsewhere = {one.name for one in made} | {criterion.name for one in made for criterion in one.criteria}
-    elsewhere |= {one.name for one in base.evaluate.custom if one.name not in names}
-    return {name: label for name, label in base.evaluate.thresholds.items() if name not in elsewhere}
-
-
 def thresholds_given(texts: Sequence[str]) -> dict[str, float]:
     """Of --threshold. Raises InputError for what is not NAME=LABEL."""
     found = {}
@@ -122,18 +123,14 @@ def _experiment(options: argparse.Namespace) -> Experiment:
         else:
             model = {"model": options.model or NO_MODEL}
             base = Experiment.model_validate({"questions": {"source": "own"}, "answer": model, "judge": model})
-        return _at(base, options.model, options.base_url)
+        if options.model is None or not options.base_url:
+            return base
+        given = base.settings_of(options.model).model_dump() | {"base_url": options.base_url}
+        models = {**base.models, options.model: ModelSettings.model_validate(given)}
+        return base.model_copy(update={"models": models})
     except ValidationError as error:
         problem = str(error.errors(include_url=False)[0]["msg"]).removeprefix("Value error, ")
         raise InputError(plain(problem), remedy="see --model and --base-url") from None
-
-
-def _at(base: Experiment, model: str | None, base_url: str | None) -> Experiment:
-    """The experiment with the address of `model`, where one is given."""
-    if model is None or not base_url:
-        return base
-    changed = ModelSettings.model_validate(base.settings_of(model).model_dump() | {"base_url": base_url})
-    return base.model_copy(update={"models": {**base.models, model: changed}})
 
 
 def judge_files(options: argparse.Namespace) -> int:
@@ -152,14 +149,17 @@ def judge_files(options: argparse.Namespace) -> int:
         if units(evaluator, cases):
             evaluator.check_at_hand()
     with locked(workspace):
-        caller = Caller(workspace, "judge", ReplyCache(workspace.replies), StderrProgress())
-        try:
+        with closing(Caller(workspace, "judge", ReplyCache(workspace.replies), StderrProgress())) as caller:
             rows = assess(evaluators, cases, caller, kept)
-        finally:
-            caller.close()
         found = Judged(evaluators, rows, cases, workspace.experiment.evaluate.thresholds)
         verdicts = found.verdicts()
-        _write(options, rows, found, verdicts, kept)
+        write_records(options.out, rows)
+        if options.verdicts:
+            write_records(options.verdicts, verdicts)
+        if options.export:
+            write_text(options.export, as_csv(*table_of(found.as_agent_evaluation())))
+        if kept is not None:
+            write_records(options.kept_replies, kept)
     limit = [f"only the first {len(found.answers)} answers are judged (--max-rows)"] if most is not None else []
     for notice in [*given.notices, *limit, *passed_over(evaluators, cases), *failures(by_criterion(rows))]:
         print(f"note: {plain(notice)}", file=sys.stderr)
@@ -173,22 +173,6 @@ def judge_files(options: argparse.Namespace) -> int:
     _print_classes(rows, clusters)
     print(f"{options.out}: {len(rows)} judgments")
     return 0
-
-
-def _write(
-    options: argparse.Namespace,
-    rows: Sequence[Assessment],
-    found: Judged,
-    verdicts: Sequence[AnswerVerdict],
-    kept: Sequence[KeptReplies] | None,
-) -> None:
-    write_records(options.out, rows)
-    if options.verdicts:
-        write_records(options.verdicts, verdicts)
-    if options.export:
-        write_text(options.export, as_csv(*table_of(found.as_agent_evaluation())))
-    if kept is not None:
-        write_records(options.kept_replies, kept)
 
 
 def _as_json(found: Judged, verdicts: Sequence[AnswerVerdict], clusters: Clusters) -> dict[str, Any]:
@@ -211,46 +195,30 @@ def _as_json(found: Judged, verdicts: Sequence[AnswerVerdict], clusters: Cluster
 
 def _print_means(rows: Sequence[Assessment], evaluators: Sequence[Evaluator], clusters: Clusters) -> None:
     """The mean of each criterion for each agent, or over all passages, with its interval over queries."""
-    from rich.table import Table
-    from rich.text import Text
-
     lower = {c.name for one in evaluators for c in one.criteria if c.lower_is_better}
-    table = Table("criterion", "of", "mean", "95% interval", "n", "failed")
-    for criterion, subject, figure in means(rows, evaluators, clusters):
-        shown = value_of(figure, ".3f"), interval_of(figure, ".3f"), str(figure.n), str(figure.n_failed)
-        name = f"{criterion} (lower is better)" if criterion in lower else criterion
-        table.add_row(name, Text(plain(subject)), *shown)
-    print_whole(table, "no criterion has a mean: nothing was judged")
+    shown = [
+        (f"{criterion} (lower is better)" if criterion in lower else criterion, subject, *shown_figure(figure, ".3f"))
+        for criterion, subject, figure in means(rows, evaluators, clusters)
+    ]
+    header = ("criterion", "of", "mean", "95% interval", "n", "failed")
+    print_rows(header, shown, "no criterion has a mean: nothing was judged")
 
 
 def _print_shares(found: Judged) -> None:
     """Of each criterion and agent the shares that pass and fail, by what they fail of."""
-    from rich.table import Table
-    from rich.text import Text
 
-    rows = [(name, agent, one) for agent, named in found.shares().items() for name, one in named.items()]
-    if not rows:
-        return
+    def share(figure: Figure | None) -> str:
+        return "–" if figure is None else value_of(figure, ".1%")
+
+    rows = []
+    for agent, named in found.shares().items():
+        for name, one in named.items():
+            failed = (one.failed, one.retrieval_failures, one.generation_failures, one.unexplained_failures)
+            passed, interval, n, n_failed = shown_figure(one.passed, ".1%")
+            cells = [name, agent, f"{found.thresholds[name]:g}", passed, interval, *map(share, failed), n, n_failed]
+            rows.append([*cells, share(one.parse_failures)])
     heads = ("passed", "95% interval", "failed", "of retrieval", "of generation", "unexplained", "n", "not judged")
-    table = Table("criterion", "of", "threshold", *heads, "reply not read")
-    for name, agent, one in rows:
-        causes = (one.retrieval_failures, one.generation_failures, one.unexplained_failures)
-        table.add_row(
-            name,
-            Text(plain(agent)),
-            f"{found.thresholds[name]:g}",
-            value_of(one.passed, ".1%"),
-            interval_of(one.passed, ".1%"),
-            *(_share(figure) for figure in (one.failed, *causes)),
-            str(one.passed.n),
-            str(one.passed.n_failed),
-            _share(one.parse_failures),
-        )
-    print_whole(table)
-
-
-def _share(figure: Figure | None) -> str:
-    return "–" if figure is None else value_of(figure, ".1%")
+    print_rows(("criterion", "of", "threshold", *heads, "reply not read"), rows, without_rows="")
 
 
 def _print_told(found: Judged, verdicts: Sequence[AnswerVerdict]) -> None:
@@ -260,14 +228,11 @@ def _print_told(found: Judged, verdicts: Sequence[AnswerVerdict]) -> None:
         line = f"{plain(agent)}: {counts['pass']} pass, {counts['fail']} fail, {counts['undecided']} undecided"
         print(f"{line}; root causes: {said}" if said else line)
     problems, insights = found.told()
-    for title, sentences in (
-        ("problems", [one.sentence for one in problems]),
-        ("insights", [one.sentence for one in insights]),
-    ):
-        if sentences:
+    for title, told in (("problems", problems), ("insights", insights)):
+        if told:
             print(f"{title}:")
-        for sentence in sentences:
-            print(plain(f"- {sentence}"))
+        for one in told:
+            print(plain(f"- {one.sentence}"))
 
 
 def _root_causes(verdicts: Sequence[AnswerVerdict]) -> dict[str, dict[str, Any]]:
@@ -286,36 +251,18 @@ def _root_causes(verdicts: Sequence[AnswerVerdict]) -> dict[str, dict[str, Any]]
 
 def _print_classes(rows: Sequence[Assessment], clusters: Clusters) -> None:
     """Accuracy, precision, recall and F1 of each agent and class, where answers were judged as classes."""
-    from rich.table import Table
-    from rich.text import Text
-
     found = classification_figures(rows, resamples([row.query_id for row in rows], 1, 0, clusters))
-    table = Table("classification", "of", "value", "95% interval", "n", "failed")
-    for agent, figures in found.items():
-        for name, figure in figures.items():
-            shown = value_of(figure, ".3f"), interval_of(figure, ".3f"), str(figure.n), str(figure.n_failed)
-            table.add_row(Text(plain(name)), Text(plain(agent)), *shown)
-    if found:
-        print_whole(table, "")
+    shown = [
+        (name, agent, *shown_figure(figure, ".3f"))
+        for agent, figures in found.items()
+        for name, figure in figures.items()
+    ]
+    print_rows(("classification", "of", "value", "95% interval", "n", "failed"), shown, without_rows="")
 
 
 _ON_FILES = ("answers", "out", "with_")
-_ALSO_ON_FILES = (
-    "passages",
-    "queries",
-    "format",
-    "config",
-    "base_url",
-    "mode",
-    "work",
-    "max_rows",
-    "threshold",
-    "verdicts",
-    "export",
-    "kept_replies",
-    "json",
-)
-_WRITTEN = ("out", "verdicts", "export", "kept_replies")
+_ALSO_ON_FILES = ("passages", "queries", "format", "config", "base_url", "mode", "work", "max_rows", "threshold")
+_ALSO_WRITTEN = ("verdicts", "export", "kept_replies")
 _ON_CORPUS = ("results", "ignore_recorded", "retry_failed")
 
 
@@ -361,13 +308,12 @@ def add_judge(verb: argparse.ArgumentParser) -> None:
 def run_judge(options: argparse.Namespace) -> int:
     """The stage on CORPUS, or the evaluators that --with names on --answers."""
     if options.corpus is not None:
-        if given := _first(options, *_ON_FILES, *_ALSO_ON_FILES):
+        if given := _first(options, *_ON_FILES, *_ALSO_ON_FILES, *_ALSO_WRITTEN, "json"):
             raise InputError(f"{given} does not go with CORPUS", remedy="leave one of them out")
         from ..pipeline.runner import run_one
 
         return run_one(options)
     _check_files(options)
-
     return judge_files(options)
 
 
@@ -382,7 +328,7 @@ def _check_files(options: argparse.Namespace) -> None:
         raise InputError("--mode is without --model", remedy="name the model that is asked so")
     if options.max_rows is not None and options.max_rows < 1:
         raise InputError(f"--max-rows is {options.max_rows}", remedy="it must be at least 1")
-    outputs = [path.resolve() for path in map(vars(options).get, _WRITTEN) if path is not None]
+    outputs = [path.resolve() for path in map(vars(options).get, ("out", *_ALSO_WRITTEN)) if path is not None]
     if len(set(outputs)) < len(outputs):
         raise InputError("two of the files to write are the same", remedy="name another one")
     for given in (*options.answers, options.passages, options.queries, options.config):
@@ -397,12 +343,7 @@ def _first(options: argparse.Namespace, *names: str) -> str | None:
     return given and f"--{given.rstrip('_').replace('_', '-')}"
 
 
-if TYPE_CHECKING:
-    from ragassay.evaluate.judging.catalog import Listed
-
-
 def add_judges(verb: argparse.ArgumentParser) -> None:
-    """Its options."""
     add_json(verb)
     verb.add_argument("--tags", action="store_true", help="print which bear on what of NIST AI RMF and SR 11-7 instead")
     verb.add_argument("--markdown", action="store_true", help="print the table of docs/evaluators.md instead")
@@ -410,16 +351,6 @@ def add_judges(verb: argparse.ArgumentParser) -> None:
 
 def run_judges(options: argparse.Namespace) -> int:
     """Print every evaluator by family: what it judges and reads, its scales, whom it asks, its source."""
-    from ragassay.evaluate.judging.catalog import (
-        brought_judges,
-        coverage,
-        listed_judges,
-        markdown_coverage,
-        markdown_list,
-    )
-
-    from ..terminal import print_json
-
     judges = listed_judges()
     if not options.markdown:
         judges += brought_judges(Path("judges"))
@@ -428,32 +359,16 @@ def run_judges(options: argparse.Namespace) -> int:
     elif options.json:
         print_json(coverage(judges) if options.tags else [one.dump() for one in judges])
     elif options.tags:
-        _print_tags(coverage(judges))
+        for framework, of_nist in (("NIST AI RMF", True), ("SR 11-7", False)):
+            found = {tag: names for tag, names in coverage(judges).items() if (tag in NIST) is of_nist}
+            rows = [(tag, str(len(names)), ", ".join(names) or "none") for tag, names in found.items()]
+            print_table(framework, ("tag", "judges", ""), rows)
     else:
         _print_list(judges)
     return 0
 
 
-def _print_tags(found: dict[str, list[str]]) -> None:
-    from ragassay.evaluate.judging.engine.evaluator import NIST
-
-    from ..terminal import print_table
-
-    for framework, of_nist in (("NIST AI RMF", True), ("SR 11-7", False)):
-        rows = [
-            (tag, str(len(names)), ", ".join(names) or "none")
-            for tag, names in found.items()
-            if (tag in NIST) is of_nist
-        ]
-        print_table(framework, ("tag", "judges", ""), rows)
-
-
 def _print_list(judges: list[Listed]) -> None:
-    from itertools import groupby
-    from textwrap import fill
-
-    from ragassay.evaluate.judging.catalog import asks_of, scale_of
-
     for family, some in groupby(judges, lambda one: one.family):
         print(family)
         for one in some:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,15 +23,15 @@ from ..terminal import (
     print_figures,
     print_json,
     print_p,
+    print_rows,
     print_undefined,
-    print_whole,
     ranks_by,
     value_of,
 )
 
 if TYPE_CHECKING:
     from ragassay.evaluate.agreement.labelled_sets import LabelledSet
-    from ragassay.evaluate.agreement.meta_eval import CrossTable, MetaEvaluation, Relevant
+    from ragassay.evaluate.agreement.meta_eval import MetaEvaluation
     from ragassay.evaluate.judging.engine.evaluator import Evaluator
     from ragassay.experiment.workspace import Workspace
     from ragassay.records import Assessment, Figure
@@ -49,7 +51,7 @@ def print_side_by_side(found: Sequence[MetaEvaluation]) -> None:
     from rich.text import Text
 
     first = found[0]
-    print(plain(f"against the labels of {first.labelled}: {first.n_rows} rows ({first.kind}); {counted(first)}"))
+    print(plain(f"against the labels of {first.labelled}: {first.n_rows} rows ({first.kind}); {_counted(first)}"))
     shown = [name for name in SHOWN if name in first.binary]
     ranks = ["tau_b, its p"] if first.ranks else []
     names = [name.replace("precision_", "") for name in shown]
@@ -71,22 +73,26 @@ def print_side_by_side(found: Sequence[MetaEvaluation]) -> None:
         console.width = _PIPED
     console.print(table)
     for one in found:
-        print_failures(one, f"{_named(one, found)}: ")
-    for note in first.notes:
-        print(plain(f"note: {note}"), file=sys.stderr)
+        _print_failures(one, f"{_named(one, found)}: ")
+    _say(first.notes)
 
 
-def counted(found: MetaEvaluation) -> str:
+def _counted(found: MetaEvaluation) -> str:
     """People's yes, how many of the rows that is, and how many of the set that they were drawn from in other shares."""
     of_set = f"; {found.set_relevant:,} of {found.set_rows:,} in the whole set" if found.set_rows else ""
     return f"people's yes: {found.relevant} ({found.n_relevant} of {found.n_rows}{of_set})"
 
 
-def print_failures(found: MetaEvaluation, whose: str = "") -> None:
+def _print_failures(found: MetaEvaluation, whose: str = "") -> None:
     """How many rows could not be judged, by error."""
     for error, count in found.errors.items():
         said = error if len(error) <= 200 else f"{error[:200]}…"
-        print(plain(f"note: {whose}{count} of {found.n_rows} rows could not be judged: {said}"), file=sys.stderr)
+        _say([f"{whose}{count} of {found.n_rows} rows could not be judged: {said}"])
+
+
+def _say(notes: Sequence[str]) -> None:
+    for note in notes:
+        print(plain(f"note: {note}"), file=sys.stderr)
 
 
 def _named(one: MetaEvaluation, found: Sequence[MetaEvaluation]) -> str:
@@ -104,26 +110,12 @@ _DEFAULT_WORK = Path("results") / "meta-eval"
 
 
 def add_meta_eval(verb: argparse.ArgumentParser) -> None:
-    """Its options."""
     verb.add_argument(
         "--judge",
         required=True,
         metavar="NAME,…",
         help="an evaluator (see `ragassay judge --list`), or several side by side, with a comma between them",
     )
-    _add_labelled(verb)
-    _add_relevant(verb)
-    _add_sample(verb)
-    _add_asked(verb)
-    verb.add_argument("--max-cost", type=float, metavar="USD", help="stop each judge before it spends more")
-    verb.add_argument("--out", type=path_of, metavar="JSONL", help="the judgments to write")
-    verb.add_argument("--work", type=path_of, metavar="DIR", help="requests and replies (default: results/meta-eval)")
-    add_draws(verb)
-    add_json(verb)
-
-
-def _add_labelled(verb: argparse.ArgumentParser) -> None:
-    """What people labelled."""
     verb.add_argument(
         "--labelled",
         type=path_of,
@@ -141,10 +133,6 @@ def _add_labelled(verb: argparse.ArgumentParser) -> None:
         "--negatives", type=path_of, metavar="RUN", help="a TREC run: its first passages without a label count as 0"
     )
     verb.add_argument("--depth", type=int, default=10, metavar="K", help="how many of --negatives' first; default: 10")
-
-
-def _add_relevant(verb: argparse.ArgumentParser) -> None:
-    """Which of people's labels and of the judge's count, and which figure of the judge."""
     verb.add_argument(
         "--relevant",
         action="append",
@@ -159,10 +147,6 @@ def _add_relevant(verb: argparse.ArgumentParser) -> None:
         help="the judge's lowest label that counts; default: 2 of 0 to 3, else the middle of the scale",
     )
     verb.add_argument("--criterion", metavar="NAME", help="which figure of a judge that gives several")
-
-
-def _add_sample(verb: argparse.ArgumentParser) -> None:
-    """How many rows are drawn, and of which labels."""
     verb.add_argument("--n", type=int, metavar="N", help="rows drawn at random; default: all")
     verb.add_argument(
         "--balance",
@@ -171,10 +155,6 @@ def _add_sample(verb: argparse.ArgumentParser) -> None:
         choices=["halves", "grades"],
         help="draw half of them from the labels that count, or (grades) as many of each label",
     )
-
-
-def _add_asked(verb: argparse.ArgumentParser) -> None:
-    """Which model is asked, and how."""
     verb.add_argument(
         "--set",
         action="append",
@@ -194,28 +174,59 @@ def _add_asked(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--config", type=path_of, metavar="TOML", help="an experiment.toml for models, settings, own judges"
     )
+    verb.add_argument("--max-cost", type=float, metavar="USD", help="stop each judge before it spends more")
+    verb.add_argument("--out", type=path_of, metavar="JSONL", help="the judgments to write")
+    verb.add_argument("--work", type=path_of, metavar="DIR", help="requests and replies (default: results/meta-eval)")
+    add_draws(verb)
+    add_json(verb)
 
 
 def run_meta_eval(options: argparse.Namespace) -> int:
     """Judge the labelled rows, or what is drawn of them, with each judge, model and wording, and print how well."""
     from ragassay.evaluate.agreement.labelled_sets import sample
-    from ragassay.evaluate.agreement.meta_eval import check_fits, criterion_of, relevant_labels, threshold_of
+    from ragassay.evaluate.agreement.meta_eval import (
+        check_fits,
+        criterion_of,
+        meta_evaluate,
+        relevant_labels,
+        threshold_of,
+    )
     from ragassay.files import write_records
 
-    _check(options)
+    check_least(options, bootstrap=100, seed=0, depth=1)
+    if options.n is not None and options.n < 2:
+        raise InputError(f"--n is {options.n}, it must be at least 2")
+    if options.balance and options.n is None:
+        raise InputError("--balance goes with --n", remedy="say how many rows to draw")
+    judges = dict.fromkeys(name.strip() for name in options.judge.split(",") if name.strip())
+    if not judges:
+        raise InputError("--judge names no evaluator", remedy="see `ragassay judge --list`")
     labelled = _labelled(options)
     relevant = relevant_labels(labelled, options.relevant)
     halves = relevant.labels if options.balance == "halves" else None
     labelled = sample(labelled, options.n, options.seed, halves, evenly=options.balance == "grades")
-    made = [_evaluator(each, labelled) for each in _each(options)]
+    models, wordings = dict.fromkeys(options.model or [None]), dict.fromkeys(options.prompts or [None])
+    asked = (dict(zip(("judge", "model", "prompts"), each, strict=True)) for each in product(judges, models, wordings))
+    made = [_evaluator(argparse.Namespace(**{**vars(options), **each}), labelled) for each in asked]
     for _, evaluator in made:
         check_fits(evaluator, labelled)
         threshold_of(criterion_of(evaluator, options.criterion), options.binary_at)
     judged = _all_judged(made, labelled)
     if options.out:
         write_records(options.out, [row for rows in judged for row in rows])
-    pairs = zip(made, judged, strict=True)
-    found = [_evaluated(evaluator, labelled, rows, relevant, options) for (_, evaluator), rows in pairs]
+    found = [
+        meta_evaluate(
+            evaluator,
+            labelled,
+            rows,
+            relevant,
+            criterion=options.criterion,
+            threshold=options.binary_at,
+            bootstrap=options.bootstrap,
+            seed=options.seed,
+        )
+        for (_, evaluator), rows in zip(made, judged, strict=True)
+    ]
     if options.json:
         print_json([one.dump() for one in found] if len(found) > 1 else found[0].dump())
     elif len(found) > 1:
@@ -225,62 +236,33 @@ def run_meta_eval(options: argparse.Namespace) -> int:
     return 0
 
 
-def _each(options: argparse.Namespace) -> Iterator[argparse.Namespace]:
-    """The options with one judge, one model and one wording, for all that are named."""
-    judges = dict.fromkeys(name.strip() for name in options.judge.split(",") if name.strip())
-    models, wordings = dict.fromkeys(options.model or [None]), dict.fromkeys(options.prompts or [None])
-    for judge, model, prompts in product(judges, models, wordings):
-        yield argparse.Namespace(**{**vars(options), "judge": judge, "model": model, "prompts": prompts})
-
-
-def _evaluated(
-    evaluator: Evaluator,
-    labelled: LabelledSet,
-    judged: Sequence[Assessment],
-    relevant: Relevant,
-    options: argparse.Namespace,
-) -> MetaEvaluation:
-    from ragassay.evaluate.agreement.meta_eval import meta_evaluate
-
-    return meta_evaluate(
-        evaluator,
-        labelled,
-        judged,
-        relevant,
-        criterion=options.criterion,
-        threshold=options.binary_at,
-        bootstrap=options.bootstrap,
-        seed=options.seed,
-    )
-
-
 def _all_judged(made: Sequence[tuple[Workspace, Evaluator]], labelled: LabelledSet) -> list[list[Assessment]]:
     """What each gave. Raises the first RepliesMissing once all requests are written that can stand side by side.
 
     Two models asked by one judge would write over each other's request files: the second waits for the next run.
     """
+    from ragassay.calls.caller import Caller
+    from ragassay.calls.reply_cache import ReplyCache
+    from ragassay.evaluate.agreement.meta_eval import judge_rows
+    from ragassay.progress import StderrProgress
+
+    from ..pipeline.opening import locked
+
     judged: list[list[Assessment]] = []
     missing: dict[str, RepliesMissing] = {}
     for workspace, evaluator in made:
         if evaluator.batch_label in missing:
             continue
         try:
-            judged.append(_judged(workspace, evaluator, labelled))
+            with locked(workspace):
+                cache = ReplyCache(workspace.replies)
+                with closing(Caller(workspace, "meta-eval", cache, StderrProgress())) as caller:
+                    judged.append(judge_rows(evaluator, labelled, caller))
         except RepliesMissing as error:
             missing[evaluator.batch_label] = error
     if missing:
         raise next(iter(missing.values()))
     return judged
-
-
-def _check(options: argparse.Namespace) -> None:
-    check_least(options, bootstrap=100, seed=0, depth=1)
-    if options.n is not None and options.n < 2:
-        raise InputError(f"--n is {options.n}, it must be at least 2")
-    if options.balance and options.n is None:
-        raise InputError("--balance goes with --n", remedy="say how many rows to draw")
-    if not options.judge.replace(",", "").strip():
-        raise InputError("--judge names no evaluator", remedy="see `ragassay judge --list`")
 
 
 def _labelled(options: argparse.Namespace) -> LabelledSet:
@@ -305,43 +287,32 @@ def _evaluator(options: argparse.Namespace, labelled: LabelledSet) -> tuple[Work
     options.with_ = options.judge
     options.work = options.work or (None if options.out else _DEFAULT_WORK)
     given = dict(map(_setting, options.set))
-    workspace = _worded(files_workspace(options), options.prompts)
-    workspace = _with(workspace, options.judge, given)
-    (evaluator,) = _one(files_evaluators(workspace, options), options.judge)
+    workspace = files_workspace(options)
+    if options.prompts is not None:
+        workspace = _with(workspace, {"prompts": options.prompts})
+
+    def made(workspace: Workspace, given: Mapping[str, Any]) -> tuple[Workspace, Evaluator]:
+        if given:
+            known = workspace.experiment.evaluate.settings
+            name = options.judge if ":" not in options.judge else next(iter(known), options.judge)
+            workspace = _with(workspace, {"settings": {**known, name: {**known.get(name, {}), **given}}})
+        evaluators = files_evaluators(workspace, options)
+        if len(evaluators) != 1:
+            names = ", ".join(evaluator.name for evaluator in evaluators)
+            problem = f"'{plain(options.judge)}' is a family of evaluators"
+            raise InputError(problem, remedy=f"name one of {names}")
+        return workspace, evaluators[0]
+
+    workspace, evaluator = made(workspace, given)
     if labelled.kind == "claims" and "split" in type(evaluator.options).model_fields and "split" not in given:
-        workspace = _with(workspace, options.judge, {"split": "whole"})
-        (evaluator,) = _one(files_evaluators(workspace, options), options.judge)
+        return made(workspace, {"split": "whole"})
     return workspace, evaluator
 
 
-def _one(evaluators: list[Evaluator], name: str) -> list[Evaluator]:
-    if len(evaluators) != 1:
-        names = ", ".join(evaluator.name for evaluator in evaluators)
-        raise InputError(f"'{plain(name)}' is a family of evaluators", remedy=f"name one of {names}")
-    return evaluators
-
-
-def _worded(workspace: Workspace, prompts: str | None) -> Workspace:
-    """The workspace with the wording that --prompts names, if any."""
-    from ragassay.experiment.workspace import Workspace
-
-    if prompts is None:
-        return workspace
-    evaluate = workspace.experiment.evaluate.model_copy(update={"prompts": prompts})
-    experiment = workspace.experiment.model_copy(update={"evaluate": evaluate})
-    return Workspace(workspace.corpus, workspace.results, experiment)
-
-
-def _with(workspace: Workspace, judge: str, given: Mapping[str, Any]) -> Workspace:
-    """The workspace with settings of the evaluator put over those that it has."""
-    from ragassay.experiment.workspace import Workspace
-
-    evaluate = workspace.experiment.evaluate
-    name = judge if ":" not in judge else next(iter(evaluate.settings), judge)
-    settings = {**evaluate.settings, name: {**evaluate.settings.get(name, {}), **given}} if given else evaluate.settings
-    changed = evaluate.model_copy(update={"settings": settings})
-    experiment = workspace.experiment.model_copy(update={"evaluate": changed})
-    return Workspace(workspace.corpus, workspace.results, experiment)
+def _with(workspace: Workspace, changes: Mapping[str, Any]) -> Workspace:
+    """The workspace with `[evaluate]` changed."""
+    evaluate = workspace.experiment.evaluate.model_copy(update=changes)
+    return replace(workspace, experiment=workspace.experiment.model_copy(update={"evaluate": evaluate}))
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -358,48 +329,20 @@ def _setting(text: str) -> tuple[str, Any]:
     return key.strip(), tuple(read) if isinstance(read, list) else read
 
 
-def _judged(workspace: Workspace, evaluator: Evaluator, labelled: LabelledSet) -> list[Assessment]:
-    from ragassay.calls.caller import Caller
-    from ragassay.calls.reply_cache import ReplyCache
-    from ragassay.evaluate.agreement.meta_eval import judge_rows
-    from ragassay.progress import StderrProgress
-
-    from ..pipeline.opening import locked
-
-    with locked(workspace):
-        caller = Caller(workspace, "meta-eval", ReplyCache(workspace.replies), StderrProgress())
-        try:
-            return judge_rows(evaluator, labelled, caller)
-        finally:
-            caller.close()
-
-
 def _print(found: MetaEvaluation) -> None:
     judge = f"{found.criterion} by {found.model}" if found.model != found.judge else found.criterion
     print(plain(f"{judge} against the labels of {found.labelled}: {found.n_rows} rows ({found.kind})"))
     scale = f"{found.lowest:g} to {found.highest:g}"
-    print(plain(f"{counted(found)}; the judge's: from {found.threshold:g} on its scale of {scale}"))
+    print(plain(f"{_counted(found)}; the judge's: from {found.threshold:g} on its scale of {scale}"))
     print_figures(found.binary, "yes and no")
     if found.graded:
         print_figures(found.graded, "grades as they are")
     if found.ranks:
         print_figures(found.ranks, "order of the labels as they are")
         print_p(found.p, ranks_by(found.n_clusters or 0, found.ranks["tau_b"].n))
-    if found.confusion is not None:
-        _print_confusion(found.confusion)
+    if (confusion := found.confusion) is not None:
+        rows = [(label, *map(str, n)) for label, n in zip(confusion.people, confusion.counts, strict=True)]
+        print_rows(("people \\ judge", *confusion.judge), rows)
     print_undefined(found.undefined)
-    print_failures(found)
-    for note in found.notes:
-        print(plain(f"note: {note}"), file=sys.stderr)
-
-
-def _print_confusion(confusion: CrossTable) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table("people \\ judge")
-    for label in confusion.judge:
-        table.add_column(label)
-    for label, counts in zip(confusion.people, confusion.counts, strict=True):
-        table.add_row(Text(plain(label)), *map(str, counts))
-    print_whole(table)
+    _print_failures(found)
+    _say(found.notes)

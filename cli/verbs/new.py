@@ -30,7 +30,6 @@ from ..terminal import path_of
 
 
 def add_model(verb: argparse.ArgumentParser) -> None:
-    """Its options."""
     verb.add_argument("action", choices=["fetch"], help="fetch: download it, resumably, and keep its sha256 on record")
     verb.add_argument("name", metavar="MODEL", help="local:hf:OWNER/REPO/FILE.gguf")
 
@@ -39,8 +38,7 @@ def run_model(options: argparse.Namespace) -> int:
     """Fetch the model named, resumably, and say where it lies."""
     from ragassay.models.local.fetch import fetch
 
-    path = fetch(options.name)
-    print(f"{options.name}: {path}")
+    print(f"{options.name}: {fetch(options.name)}")
     return 0
 
 
@@ -64,7 +62,11 @@ def choose_models(model: str | None, base_url: str | None) -> Chosen:
     Raises InputError where none is in reach, or what is named cannot be meant.
     """
     if base_url:
-        _check_address(base_url)
+        try:
+            ModelSettings.model_validate({"base_url": base_url})
+        except ValidationError as error:
+            problem = first_problem(error).replace("Value error, ", "").removeprefix("base_url: ")
+            raise InputError(f"--base-url {plain(base_url)}: {problem}") from None
     if model:
         return _named(model, base_url)
     if base_url:
@@ -80,7 +82,11 @@ def choose_models(model: str | None, base_url: str | None) -> Chosen:
         big, small = "anthropic:claude-sonnet-4-5", "anthropic:claude-haiku-4-5"
         return Chosen((big, small), small, big, "ANTHROPIC_API_KEY is in the environment")
     if why_unreachable(f"{OLLAMA}/v1/models"):
-        raise _none_in_reach()
+        raise InputError(
+            f"no model is in reach: no key is in the environment, and nobody answers at {OLLAMA} (Ollama)",
+            remedy="export OPENAI_API_KEY=… or ANTHROPIC_API_KEY=…, or start a server and give its --base-url, or name "
+            "a model with --model: local:PATH.gguf on this machine, file:NAME to answer requests through files",
+        )
     return _served(f"{OLLAMA}/v1")
 
 
@@ -95,14 +101,6 @@ def choose_retrievers(embedding: str) -> tuple[tuple[str, ...], str, str | None]
         else:
             return ("bm25", "knn", "hybrid"), model, None
     return ("bm25",), embedding, why
-
-
-def _check_address(base_url: str) -> None:
-    try:
-        ModelSettings.model_validate({"base_url": base_url})
-    except ValidationError as error:
-        problem = first_problem(error).replace("Value error, ", "").removeprefix("base_url: ")
-        raise InputError(f"--base-url {plain(base_url)}: {problem}") from None
 
 
 def _named(model: str, base_url: str | None) -> Chosen:
@@ -130,14 +128,6 @@ def _is_name(name: str) -> bool:
     return name.isprintable() and re.fullmatch(MODEL_PATTERN, name) is not None
 
 
-def _none_in_reach() -> InputError:
-    return InputError(
-        f"no model is in reach: no key is in the environment, and nobody answers at {OLLAMA} (Ollama)",
-        remedy="export OPENAI_API_KEY=… or ANTHROPIC_API_KEY=…, or start a server and give its --base-url, or name a "
-        "model with --model: local:PATH.gguf on this machine, file:NAME to answer requests through files",
-    )
-
-
 _QUESTIONS = """\
 # One real question a line, from the people whose questions matter; three or more. They set the tone of the generated
 # questions. A role may stand before the question, divided by a tab:  account manager<TAB>What does … cost?
@@ -147,14 +137,9 @@ _OURS = {"experiment.toml", "questions.txt"}
 
 
 def add_new(verb: argparse.ArgumentParser) -> None:
-    """Its options."""
     verb.add_argument("corpus", type=path_of, metavar="CORPUS", help="the folder to make, such as corpora/mine")
     verb.add_argument(
-        "documents",
-        type=path_of,
-        nargs="*",
-        metavar="DOCUMENT",
-        help="to copy into it: PDF, .md, .txt, .html, .docx",
+        "documents", type=path_of, nargs="*", metavar="DOCUMENT", help="to copy into it: PDF, .md, .txt, .html, .docx"
     )
     verb.add_argument(
         "--questions",
@@ -179,15 +164,19 @@ def run_new(options: argparse.Namespace) -> int:
     """Make the folder; status 2, and nothing made, where it exists, a document or the file of questions cannot be read
     or no model is in reach.
     """
+    from ragassay.experiment.reading import load_experiment
+    from ragassay.experiment.workspace import Workspace
     from ragassay.files import write_text
+
+    from ..pipeline.stages import asking_obstacles, stages_of
 
     corpus: Path = options.corpus
     if corpus.exists() and any(corpus.iterdir() if corpus.is_dir() else [corpus]):
         raise InputError("is there already", file=corpus, remedy="name a new folder")
-    _check_documents(options.documents)
+    kinds = _check_documents(options.documents)
     own = _own_questions(options.questions, options.column)
     chosen = choose_models(options.model, options.base_url)
-    text, why_not_all = _experiment(chosen, _kinds(options.documents), own)
+    text, why_not_all = _experiment(chosen, kinds, own)
     corpus.mkdir(parents=True, exist_ok=True)
     for document in options.documents:
         shutil.copyfile(document, corpus / _name(document))
@@ -196,8 +185,7 @@ def run_new(options: argparse.Namespace) -> int:
         shutil.copyfile(options.questions, corpus / own.name)
     else:
         write_text(corpus / "questions.txt", _QUESTIONS)
-    what = "document" if set(_kinds(options.documents)) - {"pdf"} else "PDF"
-    what += "s" if len(options.documents) > 1 else ""
+    what = ("document" if set(kinds) - {"pdf"} else "PDF") + "s" * (len(options.documents) > 1)
     name = own.name if own else "questions.txt"
     print(f"{plain(str(corpus))}: {len(options.documents)} {what}, experiment.toml, {name}")
     if own:
@@ -205,7 +193,8 @@ def run_new(options: argparse.Namespace) -> int:
     print(plain(f"models: {', '.join(sorted({*chosen.writers, chosen.answer, chosen.judge}))} ({chosen.remark})"))
     if why_not_all:
         print(plain(f"retrievers: bm25 alone, as {why_not_all}"))
-    for obstacle in _obstacles(corpus):
+    workspace = Workspace(corpus, Path("results") / corpus.name, load_experiment(corpus / "experiment.toml"))
+    for obstacle in asking_obstacles(workspace, stages_of(workspace.experiment)):
         print(plain(f"before a run: {obstacle}"))
     write = "" if own else f"write the experts' questions into {corpus / 'questions.txt'}, then "
     print(plain(f"next: {write}`ragassay plan {shlex.quote(str(corpus))}`"))
@@ -252,7 +241,8 @@ def _own_questions(path: Path | None, columns: list[str]) -> _Own | None:
     return _Own(f"questions{suffix}", told, read_questions(path, told).told)
 
 
-def _check_documents(documents: list[Path]) -> None:
+def _check_documents(documents: list[Path]) -> list[str]:
+    """The kinds of the documents, sorted. Raises InputError where one cannot be taken."""
     from ragassay.synth.formats import check_packages, kind_of
 
     names: dict[str, Path] = {}
@@ -267,13 +257,9 @@ def _check_documents(documents: list[Path]) -> None:
             raise InputError(f"the corpus folder has its own {name}", file=document, remedy="rename it")
         if (other := names.setdefault(name.casefold(), document)) is not document:
             raise InputError(f"has the same name as {other}", file=document, remedy="rename one of them")
-    check_packages(_kinds(documents))
-
-
-def _kinds(documents: list[Path]) -> list[str]:
-    from ragassay.synth.formats import kind_of
-
-    return sorted({kind_of(document.name) or "pdf" for document in documents}) or ["pdf"]
+    kinds = sorted({kind_of(document.name) or "pdf" for document in documents}) or ["pdf"]
+    check_packages(kinds)
+    return kinds
 
 
 def _name(document: Path) -> str:
@@ -289,17 +275,15 @@ def _experiment(chosen: Chosen, kinds: list[str], own: _Own | None) -> tuple[str
     from ragassay.experiment.settings import RetrievalSettings
 
     retrievers, embedding, why = choose_retrievers(RetrievalSettings().embedding)
-    quota = ", ".join(f"{_toml(name)} = 100" for name in chosen.writers)
+    columns = ", ".join(f"{what} = {_toml(name)}" for what, name in own.columns.items()) if own else ""
     address = f"\n[models.{_toml(chosen.judge)}]\nbase_url = {_toml(chosen.base_url)}\n" if chosen.base_url else ""
     template = Template(Path(__file__).with_name("experiment.toml.txt").read_text(encoding="utf-8"))
     text = template.substitute(
         remark=plain(chosen.remark),
         kinds=json.dumps(kinds),
         source=_toml("own" if own else "synthetic"),
-        columns=f"{{ {', '.join(f'{what} = {_toml(name)}' for what, name in own.columns.items())} }}"
-        if own and own.columns
-        else "{}",
-        quota=quota,
+        columns=f"{{ {columns} }}" if columns else "{}",
+        quota=", ".join(f"{_toml(name)} = 100" for name in chosen.writers),
         retrievers=json.dumps(retrievers),
         embedding=_toml(embedding),
         answer=_toml(chosen.answer),
@@ -312,14 +296,3 @@ def _experiment(chosen: Chosen, kinds: list[str], own: _Own | None) -> tuple[str
 def _toml(text: str) -> str:
     """Text in quotes, as TOML has it: JSON's way, but for what JSON would write as pairs of escapes or as it is."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", r"\u007f")
-
-
-def _obstacles(corpus: Path) -> list[InputError]:
-    """What a run would be refused for, but for the questions, which are still to be written."""
-    from ragassay.experiment.reading import load_experiment
-    from ragassay.experiment.workspace import Workspace
-
-    from ..pipeline.stages import asking_obstacles, stages_of
-
-    workspace = Workspace(corpus, Path("results") / corpus.name, load_experiment(corpus / "experiment.toml"))
-    return asking_obstacles(workspace, stages_of(workspace.experiment))

@@ -1,15 +1,16 @@
-"""`ragassay run` and `demo`, the stages one by one, `plan`, and what makes a shell complete them."""
+"""`ragassay run` and `demo`, the stages one by one, `plan`, `replies`, and what makes a shell complete verbs."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from ragassay import __version__
 from ragassay.errors import InputError, Obstacles
@@ -17,6 +18,7 @@ from ragassay.text import listed, plain
 
 from ..terminal import (
     actions,
+    add_corpus,
     add_experiment,
     add_json,
     add_others,
@@ -26,11 +28,16 @@ from ..terminal import (
     path_of,
 )
 
+if TYPE_CHECKING:
+    from ragassay.calls.reply_cache import Stored
+    from ragassay.experiment.workspace import Workspace
+
+    from ..pipeline.plan import Pace, Row
+
 SHELLS = ("bash", "zsh", "tcsh")
 
 
 def add_completion(verb: argparse.ArgumentParser) -> None:
-    """Its options."""
     verb.add_argument("shell", choices=SHELLS, help="whose; see docs/command-line.md for where it goes")
 
 
@@ -53,7 +60,6 @@ def run_completion(options: argparse.Namespace) -> int:
 
 
 def add_demo(verb: argparse.ArgumentParser) -> None:
-    """Its options."""
     add_results(verb, default="results/avr-libc")
     add_stage_options(verb)
 
@@ -66,14 +72,7 @@ def run_demo(options: argparse.Namespace) -> int:
     return run_all(options)
 
 
-if TYPE_CHECKING:
-    from ragassay.experiment.workspace import Workspace
-
-    from ..pipeline.plan import Pace, Row
-
-
 def add_plan(verb: argparse.ArgumentParser) -> None:
-    """Its options."""
     add_experiment(verb)
     add_others(verb)
     add_json(verb)
@@ -100,7 +99,11 @@ def run_plan(options: argparse.Namespace) -> int:
         print(json.dumps([asdict(row) for row in rows], indent=1))
     else:
         _print(rows, pace, workspace)
-    _print_obstacles(later, sys.stderr if options.json else sys.stdout)
+    stream = sys.stderr if options.json else sys.stdout
+    if later:
+        print("Before `ragassay run` can begin:", file=stream)
+    for number, obstacle in enumerate(later, 1):
+        print(plain(f"{number}. {obstacle}"), file=stream)
     return 0
 
 
@@ -140,10 +143,21 @@ def _own_questions(workspace: Workspace) -> list[str]:
 def _print(rows: Sequence[Row], pace: Pace, workspace: Workspace) -> None:
     from ragassay.evaluate.stages import JUDGE
 
-    from ..pipeline.plan import print_plan
+    from ..pipeline.plan import print_plan, ways_of_judging
 
-    more = [_ways(workspace)] if any(row.stage == JUDGE.name and row.calls > row.from_cache for row in rows) else []
-    more += [_by_evaluator(workspace)] if workspace.experiment.evaluates else []
+    more = []
+    if any(row.stage == JUDGE.name and row.calls > row.from_cache for row in rows):
+        ways = [
+            f"{way.name} ~{way.calls:,} calls" + ("" if way.cost_usd is None else f", ${way.cost_usd:.2f}")
+            for way in ways_of_judging(workspace)
+        ]
+        more.append(f"Judging in all, by what stands under [judge]: {'; '.join(ways)}." if ways else "")
+    if workspace.experiment.evaluates:
+        from ragassay.evaluate.make_judgments import of_evaluators
+
+        loads = of_evaluators(workspace)
+        told = ", ".join(f"{plain(one.kind.removeprefix('evaluate-'))} ~{one.calls:,}" for one in loads)
+        more.append(f"Calls in all by evaluator: {told}." if told else "No evaluator asks the judge.")
     more += _own_questions(workspace)
     if workspace.experiment.run.until:
         from ragassay.evaluate.looks import forecast
@@ -152,34 +166,7 @@ def _print(rows: Sequence[Row], pace: Pace, workspace: Workspace) -> None:
     print_plan(rows, pace, workspace.experiment.run.max_cost_usd, more)
 
 
-def _by_evaluator(workspace: Workspace) -> str:
-    """About how many calls each evaluator takes; those that ask no judge are not named."""
-    from ragassay.evaluate.make_judgments import of_evaluators
-
-    loads = of_evaluators(workspace)
-    told = ", ".join(f"{plain(one.kind.removeprefix('evaluate-'))} ~{one.calls:,}" for one in loads)
-    return f"Calls in all by evaluator: {told}." if told else "No evaluator asks the judge."
-
-
-def _ways(workspace: Workspace) -> str:
-    from ..pipeline.plan import ways_of_judging
-
-    told = [
-        f"{way.name} ~{way.calls:,} calls" + ("" if way.cost_usd is None else f", ${way.cost_usd:.2f}")
-        for way in ways_of_judging(workspace)
-    ]
-    return f"Judging in all, by what stands under [judge]: {'; '.join(told)}." if told else ""
-
-
-def _print_obstacles(found: Sequence[InputError], stream: TextIO) -> None:
-    if found:
-        print("Before `ragassay run` can begin:", file=stream)
-    for number, obstacle in enumerate(found, 1):
-        print(plain(f"{number}. {obstacle}"), file=stream)
-
-
 def add_run(verb: argparse.ArgumentParser) -> None:
-    """Its options."""
     add_experiment(verb)
     add_others(verb)
 
@@ -191,9 +178,7 @@ def run_run(options: argparse.Namespace) -> int:
     return run_all(options)
 
 
-def add_stage(verb: argparse.ArgumentParser) -> None:
-    """Its options."""
-    add_experiment(verb)
+add_stage = add_experiment
 
 
 def run_stage(options: argparse.Namespace) -> int:
@@ -201,3 +186,48 @@ def run_stage(options: argparse.Namespace) -> int:
     from ..pipeline.runner import run_one
 
     return run_one(options)
+
+
+def add_replies(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("file", type=path_of, metavar="FILE", help="replies, .jsonl or .jsonl.gz")
+    add_corpus(verb)
+
+
+def run_replies(options: argparse.Namespace) -> int:
+    """Check FILE and put it among the results' replies; status 2, and nothing taken, where a line is not a reply."""
+    from ragassay.calls.reply_cache import read_replies
+    from ragassay.files import read_objects
+
+    from ..pipeline.opening import locked, open_workspace
+
+    workspace = open_workspace(options)
+    source: Path = options.file
+    if not source.is_file():
+        raise InputError("there is no such file", file=source)
+    replies: dict[str, Stored] = dict(read_replies(source, whole=True))
+    if not replies:
+        raise InputError("holds no reply", file=source)
+    requests = (request for path in workspace.requests.glob("*.jsonl") for _, request in read_objects(path))
+    waiting = {str(request["custom_id"]) for request in requests if "custom_id" in request}
+    with locked(workspace):
+        _keep(source, workspace.replies)
+    unknown = len(replies.keys() - waiting)
+    failed = sum(stored.body is None for stored in replies.values())
+    print(
+        f"{len(replies)} replies taken in ({failed} report an error, {unknown} answer no request that is waiting); "
+        f"{len(waiting - replies.keys())} requests still wait"
+    )
+    return 0
+
+
+def _keep(source: Path, folder: Path) -> None:
+    """Put a copy beside what was taken in before, under a number of its own: no file of replies is ever replaced."""
+    from ragassay.files import digest_file, write_bytes
+
+    taken = sorted(folder.glob("taken-[0-9][0-9][0-9][0-9]-*"))
+    if any(digest_file(path) == digest_file(source) for path in taken):
+        return
+    number = 1 + max((int(path.name.split("-")[1]) for path in taken), default=0)
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", source.name).lstrip(".-")
+    name += "" if name.endswith((".jsonl", ".jsonl.gz")) else ".jsonl"
+    write_bytes(folder / f"taken-{number:04d}-{name}", source.read_bytes())

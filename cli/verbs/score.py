@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 from ragassay.errors import InputError
 from ragassay.text import plain
@@ -19,17 +17,13 @@ from ..terminal import (
     path_of,
     print_figures,
     print_json,
-    print_whole,
+    print_rows,
     value_of,
     write_junit,
 )
 
-if TYPE_CHECKING:
-    from ragassay.evaluate.figures.answer_consistency import Consistency
-
 
 def add_consistency(verb: argparse.ArgumentParser) -> None:
-    """Its options."""
     add_corpus(verb, needed=False)
     verb.add_argument(
         "--answers", action="append", type=path_of, metavar="JSONL", help="instead of CORPUS: answers, a run a file"
@@ -45,15 +39,6 @@ def add_consistency(verb: argparse.ArgumentParser) -> None:
 
 def run_consistency(options: argparse.Namespace) -> int:
     """Print the spread of every measure over CORPUS's runs, or over those in --answers."""
-    found = _found(options)
-    if options.json:
-        print_json(found.dump())
-        return 0
-    _print(found)
-    return 0
-
-
-def _found(options: argparse.Namespace) -> Consistency:
     from ragassay.evaluate.from_files.answers import of_experiment, of_files
 
     from ..pipeline.opening import locked, open_workspace
@@ -61,29 +46,27 @@ def _found(options: argparse.Namespace) -> Consistency:
     if (options.corpus is None) == (not options.answers):
         raise InputError("needs CORPUS, or --answers once for each run", remedy="see `ragassay consistency --help`")
     if options.answers:
-        return of_files(options.answers, options.embedding)
-    workspace = open_workspace(options)
-    with locked(workspace):
-        return of_experiment(workspace)
-
-
-def _print(found: Consistency) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table("agent", "measure", "mean", "95% interval", "variance", "cv", "n", "undefined", "failed values")
+        found = of_files(options.answers, options.embedding)
+    else:
+        workspace = open_workspace(options)
+        with locked(workspace):
+            found = of_experiment(workspace)
+    if options.json:
+        print_json(found.dump())
+        return 0
+    rows = []
     for agent, measures in found.agents.items():
         for measure, spread in measures.items():
             mean, failed = spread.mean, f"{spread.n_values_failed} of {spread.n_values + spread.n_values_failed}"
             spreads = [value_of(spread.variance, ".4g"), value_of(spread.cv, ".4g")]
             numbers = [value_of(mean, ".4g"), interval_of(mean, ".3f"), *spreads]
-            table.add_row(Text(plain(agent)), measure, *numbers, str(mean.n), str(mean.n_failed), failed)
-    print_whole(table)
+            rows.append([agent, measure, *numbers, str(mean.n), str(mean.n_failed), failed])
+    print_rows(("agent", "measure", "mean", "95% interval", "variance", "cv", "n", "undefined", "failed values"), rows)
     print(f"{found.n_runs} runs; BERTScore by {plain(found.embedding)}; variance and cv are within queries")
+    return 0
 
 
 def add_gate(verb: argparse.ArgumentParser) -> None:
-    """Its options."""
     verb.epilog = "exit status: 0 not worse; 1 worse beyond noise and --max-drop; 3 undecided; 2 bad input"
     verb.add_argument("new", type=path_of, metavar="NEW", help="the results folder to judge")
     verb.add_argument("--baseline", type=path_of, required=True, metavar="OLD", help="the results folder to hold it to")
@@ -126,7 +109,6 @@ def run_gate(options: argparse.Namespace) -> int:
 
 
 def add_plot(verb: argparse.ArgumentParser) -> None:
-    """Its options."""
     verb.add_argument("figures", type=path_of, nargs="+", metavar="RESULTS", help="results.json, or its folder")
     verb.add_argument("--out", type=path_of, required=True, metavar="HTML", help="the page to write")
     verb.add_argument("--measure", action="append", metavar="M", help="only these, may be repeated; default: all")
@@ -148,7 +130,6 @@ _GAMES = "games: JSON Lines, .json, .csv or .tsv, in our columns, RAGElo's or LM
 
 
 def add_rate(verb: argparse.ArgumentParser) -> None:
-    """Its options."""
     verb.add_argument("--games", type=path_of, required=True, metavar="FILE", help=_GAMES)
     verb.add_argument(
         "--method", choices=["elo", "bradley-terry"], default="bradley-terry", help="default: bradley-terry"
@@ -189,7 +170,10 @@ def run_rate(options: argparse.Namespace) -> int:
         print_json(result)
         return 0
     ratings = {name: Figure.model_validate(figure) for name, figure in result["ratings"].items()}
-    print_figures(ratings, more=_order(result), interval_digits=".4g")
+    ranks = {agent: str(low) if low == high else f"{low} to {high}" for agent, (low, high) in result["ranks"].items()}
+    points = {agent: f"{row['value']:.3f}" for agent, row in result["points"].items() if row["value"] is not None}
+    chances = {agent: f"{chance:.3f}" for agent, chance in result["verdict"]["p_best"].items()}
+    print_figures(ratings, more={"points": points, "P(best)": chances, "rank": ranks}, interval_digits=".4g")
     print(plain(result["verdict"]["sentence"]))
     if result.get("triples"):
         print(f"{result['intransitive_triples']:,} of {result['triples']:,} triples of agents run in a circle")
@@ -198,16 +182,7 @@ def run_rate(options: argparse.Namespace) -> int:
     return 0
 
 
-def _order(result: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Columns on how sure the order is, agent to text."""
-    ranks = {agent: str(low) if low == high else f"{low} to {high}" for agent, (low, high) in result["ranks"].items()}
-    points = {agent: f"{row['value']:.3f}" for agent, row in result["points"].items() if row["value"] is not None}
-    chances = {agent: f"{chance:.3f}" for agent, chance in result["verdict"]["p_best"].items()}
-    return {"points": points, "P(best)": chances, "rank": ranks}
-
-
 def add_score(verb: argparse.ArgumentParser) -> None:
-    """Its options."""
     verb.add_argument("--qrels", type=path_of, required=True, metavar="FILE", help="qrels, TREC or BEIR layout")
     verb.add_argument("--run", type=path_of, required=True, metavar="FILE", help="a TREC run")
     verb.add_argument(

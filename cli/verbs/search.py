@@ -15,7 +15,6 @@ from ..terminal import path_of
 
 if TYPE_CHECKING:
     from ragassay.experiment.settings import OpenSearchSettings
-    from ragassay.retrieval.rankers.bm25 import Lexical
     from ragassay.retrieval.search import Engine
 
 
@@ -32,29 +31,18 @@ def server_settings(options: argparse.Namespace) -> OpenSearchSettings:
     from ragassay.experiment.settings import OpenSearchSettings
     from ragassay.files import first_problem
 
-    given = {
-        "hybrid": getattr(options, "hybrid", None),
-        "knn_engine": getattr(options, "knn_engine", None),
-        "ef_search": getattr(options, "ef_search", None),
-        "index": getattr(options, "index_name", None),
-        "aws_region": options.aws_region,
-        "filter": _filter(getattr(options, "filter", None) or []),
-    }
+    pairs = [pair.partition("=") for pair in getattr(options, "filter", None) or []]
+    if wrong := [key for key, sign, _ in pairs if not sign]:
+        raise InputError(f"--filter '{plain(wrong[0])}' is not KEY=VALUE")
+    given = {name: getattr(options, name, None) for name in ("hybrid", "knn_engine", "ef_search", "aws_region")}
+    given |= {"index": getattr(options, "index_name", None), "filter": {key: value for key, _, value in pairs}}
     try:
         return OpenSearchSettings.model_validate({key: value for key, value in given.items() if value is not None})
     except ValidationError as error:
         raise InputError(first_problem(error).replace("_", "-"), remedy="correct the option of that name") from None
 
 
-def _filter(pairs: list[str]) -> dict[str, str]:
-    for pair in pairs:
-        if not pair.partition("=")[1]:
-            raise InputError(f"--filter '{plain(pair)}' is not KEY=VALUE")
-    return {key: value for key, _, value in (pair.partition("=") for pair in pairs)}
-
-
 def add_opensearch(verb: argparse.ArgumentParser) -> None:
-    """Its options."""
     verb.add_argument("action", choices=["list", "remove"], help="what to do")
     verb.add_argument("--index", action="append", default=[], metavar="NAME", help="with remove: which; repeatable")
     verb.add_argument("--old", action="store_true", help="with remove: each that another index took the alias from")
@@ -79,11 +67,11 @@ def run_opensearch(options: argparse.Namespace) -> int:
     return 0
 
 
+_LEXICAL = ("analyzer", "stop_words", "k1", "b")
 _QUERIES = "queries.jsonl (BEIR), lines of id, tab and text, or TREC topics (<top>)"
 
 
 def add_search(verb: argparse.ArgumentParser) -> None:
-    """Its options."""
     verb.add_argument(
         "--corpus",
         type=path_of,
@@ -150,11 +138,17 @@ def add_search(verb: argparse.ArgumentParser) -> None:
 def run_search(options: argparse.Namespace) -> int:
     """Rank a BEIR folder's passages for its queries into a TREC run."""
     from ragassay.progress import StderrProgress, counter
+    from ragassay.retrieval.rankers.bm25 import Lexical
     from ragassay.retrieval.search import search_files
 
     engine = _engine(options)
     if options.k < 1:
         raise InputError(f"--k is {options.k}, it must be at least 1")
+    lexical = {name: value for name in _LEXICAL if (value := getattr(options, name)) is not None}
+    if options.no_cache and options.cache:
+        raise InputError("--no-cache goes without --cache")
+    cache = Path(options.cache or options.out.parent / "embeddings")
+    kept = not options.no_cache and (options.cache or not options.out.exists() or options.out.is_file())
     n_queries = search_files(
         options.corpus,
         options.queries,
@@ -166,30 +160,14 @@ def run_search(options: argparse.Namespace) -> int:
         language=options.language,
         bm25=options.bm25,
         rrf_k=options.rrf_k,
-        lexical=_lexical(options),
+        lexical=Lexical(**lexical),
         topic_fields=options.topic_field or ["title"],
-        cache=_cache(options),
+        cache=cache if kept else None,
         progress=counter(StderrProgress(), "texts embedded" if engine is None else "passages indexed"),
         engine=engine,
     )
     print(f"{options.out}: {n_queries} queries")
     return 0
-
-
-def _lexical(options: argparse.Namespace) -> Lexical:
-    from ragassay.retrieval.rankers.bm25 import Lexical
-
-    given = {name: getattr(options, name) for name in ("analyzer", "stop_words", "k1", "b")}
-    return Lexical(**{name: value for name, value in given.items() if value is not None})
-
-
-def _cache(options: argparse.Namespace) -> Path | None:
-    """Where embeddings are kept: beside the run, unless that is no file. Raises InputError."""
-    if options.no_cache and options.cache:
-        raise InputError("--no-cache goes without --cache")
-    if options.no_cache or (options.cache is None and options.out.exists() and not options.out.is_file()):
-        return None
-    return Path(options.cache or options.out.parent / "embeddings")
 
 
 def _engine(options: argparse.Namespace) -> Engine | None:
@@ -198,7 +176,7 @@ def _engine(options: argparse.Namespace) -> Engine | None:
 
     if options.engine == "opensearch":
         _refuse(options, f"--bm25 {options.bm25} is", options.bm25 != "bm25s", "embedded")
-        for name in ("analyzer", "stop_words", "k1", "b"):
+        for name in _LEXICAL:
             _refuse(options, f"--{name.replace('_', '-')} is", getattr(options, name) is not None, "embedded")
         rejected = options.out.with_name(f"{options.out.name}.rejected.jsonl")
         return Engine(options.url, server_settings(options), options.corpus.resolve().parent.name, rejected)

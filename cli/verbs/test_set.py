@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,29 +28,24 @@ from ..terminal import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from ragassay.calls.caller import Caller
+    from ragassay.evaluate.validity.questions import Reading
     from ragassay.experiment.workspace import Workspace
     from ragassay.records import Figure
-    from ragassay.synth.checking.test_set import Checked, Covered, Finding, Overlaps
+    from ragassay.synth.checking.test_set import Checked
+    from ragassay.synth.looks import Passages
     from ragassay.synth.perturbing.perturb import Perturbed
     from ragassay.synth.questions.reject import Embed
 
     from ..pipeline.plan import Pace, Row
 
     Made = Callable[[Caller | None], Perturbed]
-    from ragassay.evaluate.validity.questions import Reading
-    from ragassay.evaluate.validity.records import Validity
-    from ragassay.synth.looks import Passages
 
 SHOWN = 3
 """Findings of each fault in the terminal; --json and --out have all."""
 
 
 def add_check(verb: argparse.ArgumentParser) -> None:
-    """Its options."""
     verb.add_argument(
         "set", type=path_of, metavar="SET", help="BEIR's queries.jsonl, or a set of Ragas, RAGElo, DeepEval, or CSV"
     )
@@ -88,18 +84,26 @@ def run_check(options: argparse.Namespace) -> int:
     from ragassay.synth.checking.check_set import check_set
     from ragassay.synth.checking.corpus_text import read_corpus
     from ragassay.synth.checking.test_set import apart, read_test_set, with_labels, write_sheet
+    from ragassay.synth.questions.own import read_expert_questions
 
     items, n_perturbed = apart(read_test_set(options.set), options.set)
     if options.qrels:
         items = with_labels(items, options.qrels)
-    experts = _experts(options)
+    known: Path = options.experts or options.corpus / "questions.txt"
+    experts = [one.text for one in read_expert_questions(known, needed=bool(options.experts))]
     corpus, notices = read_corpus(options.corpus, options.language, counter(StderrProgress(), "pages read"))
     checked = check_set(options.set, items, corpus, experts, _embed(options.embedding))
     checked = checked.model_copy(update={"notes": (*notices, *left_out(n_perturbed), *checked.notes)})
     if options.out:
         write_sheet(options.out, items, checked)
     if options.junit:
-        write_junit(options.junit, "ragassay check", _cases(checked))
+        cases = []
+        for fault, count in checked.counts.items():
+            own = "; ".join(f"{one.id}: {one.detail}" for one in checked.findings if one.fault == fault)
+            outcome = "failure" if count.found else "passed" if count.n else "skipped"
+            said = f"{count.found} of {count.n}, {count.n_not_judged} not judged; {own}"
+            cases.append((checked.set, fault, outcome, said))
+        write_junit(options.junit, "ragassay check", cases)
     if options.json:
         print_json(checked.dump())
         return 0
@@ -107,17 +111,6 @@ def run_check(options: argparse.Namespace) -> int:
     if options.out:
         print(f"{plain(str(options.out))}: {len(items)} questions; write accept or reject into the column verdict")
     return 0
-
-
-def _cases(checked: Checked) -> list[tuple[str, str, str, str]]:
-    """Of each fault whether it was found, with the questions that have it; skipped where none could be judged."""
-    cases: list[tuple[str, str, str, str]] = []
-    for fault, count in checked.counts.items():
-        own = [f"{one.id}: {one.detail}" for one in checked.findings if one.fault == fault]
-        said = f"{count.found} of {count.n}, {count.n_not_judged} not judged; {'; '.join(own)}"
-        outcome = "failure" if count.found else "passed" if count.n else "skipped"
-        cases.append((checked.set, fault, outcome, said))
-    return cases
 
 
 def _write_accepted(options: argparse.Namespace) -> int:
@@ -131,13 +124,6 @@ def _write_accepted(options: argparse.Namespace) -> int:
     n, of = write_accepted(options.set, options.accepted, options.out)
     print(f"{plain(str(options.out))}: {n} of {of} questions")
     return 0
-
-
-def _experts(options: argparse.Namespace) -> Sequence[str]:
-    from ragassay.synth.questions.own import read_expert_questions
-
-    path: Path = options.experts or options.corpus / "questions.txt"
-    return [one.text for one in read_expert_questions(path, needed=bool(options.experts))]
 
 
 def _embed(model: str | None) -> Embed | None:
@@ -161,25 +147,26 @@ def _print_checked(checked: Checked) -> None:
     print_table(f"{checked.set}: {checked.n} questions", ("fault", "name", "found", "of", "not judged"), rows)
     for fault in FAULTS:
         if found := [finding for finding in checked.findings if finding.fault == fault]:
-            _print_findings(fault, found)
+            more = f", the first {SHOWN}" if len(found) > SHOWN else ""
+            some = [(one.id, f"{one.line or one.row}", one.detail) for one in found[:SHOWN]]
+            print_table(f"{fault}: {len(found)}{more}", ("id", "line" if found[0].line else "row", "what"), some)
     _print_set(checked)
     for note in checked.notes:
         print(f"note: {plain(note)}")
 
 
-def _print_findings(fault: str, found: Sequence[Finding]) -> None:
-    more = f", the first {SHOWN}" if len(found) > SHOWN else ""
-    rows = [(one.id, f"{one.line or one.row}", one.detail) for one in found[:SHOWN]]
-    print_table(f"{fault}: {len(found)}{more}", ("id", "line" if found[0].line else "row", "what"), rows)
-
-
 def _print_set(checked: Checked) -> None:
     place = checked.coverage
-    rows = [("documents asked about", _covered(place.documents), "")]
-    if place.sections:
-        rows.append(("sections asked about", _covered(place.sections), ""))
+    rows = [
+        (f"{what} asked about", f"{covered.asked} of {covered.of}", "")
+        for what, covered in (("documents", place.documents), ("sections", place.sections))
+        if covered
+    ]
     for whose, overlaps in (("", checked.overlap), ("experts' ", checked.experts_overlap)):
-        rows += _overlap_rows(whose, overlaps) if overlaps else []
+        if overlaps:
+            for what, of in (("words in a row", overlaps.run), ("share of content words", overlaps.shared)):
+                name = f"{whose}{what} that a passage has"
+                rows.append((name, value_of(of.mean, ".2f"), interval_of(of.mean, ".2f")))
     print_table("the set as a whole", ("", "value", "95% interval"), rows)
     print(
         f"where: {place.n_by_evidence} by their evidence, {place.n_by_search} by the passage found first, "
@@ -187,29 +174,11 @@ def _print_set(checked: Checked) -> None:
     )
     if checked.realism and checked.realism.said:
         print(plain(checked.realism.said))
-    if checked.partly_found:
-        print(
-            f"evidence found only in part: {len(checked.partly_found)} ({plain(', '.join(checked.partly_found[:3]))})"
-        )
-
-
-def _overlap_rows(whose: str, overlaps: Overlaps) -> list[tuple[str, str, str]]:
-    return [
-        (f"{whose}words in a row that a passage has", *_mean(overlaps.run.mean)),
-        (f"{whose}share of content words that a passage has", *_mean(overlaps.shared.mean)),
-    ]
-
-
-def _mean(figure: Figure) -> tuple[str, str]:
-    return value_of(figure, ".2f"), interval_of(figure, ".2f")
-
-
-def _covered(covered: Covered) -> str:
-    return f"{covered.asked} of {covered.of}"
+    if some := checked.partly_found:
+        print(f"evidence found only in part: {len(some)} ({plain(', '.join(some[:3]))})")
 
 
 def add_perturb(verb: argparse.ArgumentParser) -> None:
-    """Its options."""
     verb.add_argument("queries", type=path_of, metavar="QUERIES", help="BEIR's queries.jsonl, or a folder with one")
     verb.add_argument("--out", type=path_of, required=True, metavar="JSONL", help="originals and what is made of them")
     verb.add_argument(
@@ -232,6 +201,7 @@ def add_perturb(verb: argparse.ArgumentParser) -> None:
 def run_perturb(options: argparse.Namespace) -> int:
     """Write --out, and say how many of each kind there are; with --plan say what a model would be asked alone."""
     from ragassay.files import write_records
+    from ragassay.records import originals
     from ragassay.synth.perturbing.perturb import asks_model, check_kinds, perturb, read_synonyms
     from ragassay.synth.questions.own import read_own_queries
 
@@ -247,7 +217,14 @@ def run_perturb(options: argparse.Namespace) -> int:
         return 0
     found = _with_a_model(lambda caller: made(caller=caller), options) if asking else made()
     write_records(options.out, found.queries)
-    _print_perturbed(found, kinds, options)
+    n = len(originals(found.queries))
+    for kind in kinds:
+        if there_not := found.unchanged[kind]:
+            print(f"note: {kind}: {there_not} of {n} questions hold nothing to change", file=sys.stderr)
+        if failed := found.failed[kind]:
+            told = plain(found.errors[kind])
+            print(f"note: {kind}: {failed} of {n} questions have none, the first since {told}", file=sys.stderr)
+    print(f"{options.out}: {n} questions and {len(found.queries) - n} perturbed ones")
     return 0
 
 
@@ -259,8 +236,7 @@ def _print_plan(made: Made, asking: bool, options: argparse.Namespace) -> None:
         print("no model is asked")
         return
     workspace = _workspace(options)
-    rows, pace = _counted(made, workspace)
-    print_plan(rows, pace, workspace.experiment.run.max_cost_usd)
+    print_plan(*_counted(made, workspace), workspace.experiment.run.max_cost_usd)
 
 
 def _counted(made: Made, workspace: Workspace) -> tuple[list[Row], Pace]:
@@ -272,32 +248,24 @@ def _counted(made: Made, workspace: Workspace) -> tuple[list[Row], Pace]:
 
 
 def _with_a_model(made: Made, options: argparse.Namespace) -> Perturbed:
+    """What is made; in a sentence is said before what is asked, and nothing where every reply is at hand."""
     from ragassay.calls.caller import Caller
     from ragassay.calls.reply_cache import ReplyCache
     from ragassay.progress import StderrProgress
 
     from ..pipeline.opening import locked
+    from ..pipeline.plan import in_all
 
     workspace = _workspace(options)
     with locked(workspace):
-        _say_what_is_asked(_counted(made, workspace)[0], workspace)
-        caller = Caller(workspace, "perturb", ReplyCache(workspace.replies), StderrProgress())
-        try:
+        for row in _counted(made, workspace)[0]:
+            if row.calls > row.from_cache:
+                cached = f", {row.from_cache:,} of them in the cache" if row.from_cache else ""
+                tokens = f"{row.input_tokens:,} tokens in and about {row.output_tokens:,} out"
+                print(f"{plain(row.model)}: {row.calls:,} calls{cached}, {tokens}", file=sys.stderr)
+                print(in_all([row], workspace.experiment.run.max_cost_usd), file=sys.stderr)
+        with closing(Caller(workspace, "perturb", ReplyCache(workspace.replies), StderrProgress())) as caller:
             return made(caller)
-        finally:
-            caller.close()
-
-
-def _say_what_is_asked(rows: Sequence[Row], workspace: Workspace) -> None:
-    """In a sentence, before anything is paid; nothing where every reply is at hand."""
-    from ..pipeline.plan import in_all
-
-    for row in rows:
-        if row.calls > row.from_cache:
-            cached = f", {row.from_cache:,} of them in the cache" if row.from_cache else ""
-            tokens = f"{row.input_tokens:,} tokens in and about {row.output_tokens:,} out"
-            print(f"{plain(row.model)}: {row.calls:,} calls{cached}, {tokens}", file=sys.stderr)
-            print(in_all([row], workspace.experiment.run.max_cost_usd), file=sys.stderr)
 
 
 def _workspace(options: argparse.Namespace) -> Workspace:
@@ -307,21 +275,7 @@ def _workspace(options: argparse.Namespace) -> Workspace:
     return files_workspace(options)
 
 
-def _print_perturbed(made: Perturbed, kinds: tuple[str, ...], options: argparse.Namespace) -> None:
-    from ragassay.records import originals
-
-    n = len(originals(made.queries))
-    for kind in kinds:
-        if there_not := made.unchanged[kind]:
-            print(f"note: {kind}: {there_not} of {n} questions hold nothing to change", file=sys.stderr)
-        if failed := made.failed[kind]:
-            told = plain(made.errors[kind])
-            print(f"note: {kind}: {failed} of {n} questions have none, the first since {told}", file=sys.stderr)
-    print(f"{options.out}: {n} questions and {len(made.queries) - n} perturbed ones")
-
-
 def add_validity(verb: argparse.ArgumentParser) -> None:
-    """Its options."""
     add_corpus(verb)
     verb.add_argument("--no-embeddings", action="store_true", help="tell questions apart by how they look alone")
     add_json(verb)
@@ -333,7 +287,6 @@ def run_validity(options: argparse.Namespace) -> int:
     from ragassay.synth.questions.own import read_expert_questions
 
     from ..pipeline.opening import locked, open_workspace
-    from ..terminal import print_json
 
     workspace = open_workspace(options)
     with locked(workspace):
@@ -342,8 +295,16 @@ def run_validity(options: argparse.Namespace) -> int:
         found = write_validity(workspace, [question.text for question in experts], reading)
     if options.json:
         print_json(found.dump())
-    else:
-        _print_validity(found, workspace)
+        return 0
+    for warning in found.warnings:
+        print(plain(f"warning: {warning}"))
+    for name in ("leak", "realism", "coverage", "difficulty", "authors", "people"):
+        part = getattr(found, name)
+        for sentence in part.said:
+            print(plain(f"{name}: {sentence}"))
+        if part.abstained:
+            print(plain(f"{name}, not said: {part.abstained}"))
+    print(f"{workspace.shown(workspace.validity_page)} has the figures")
     return 0
 
 
@@ -363,12 +324,11 @@ def _reading(workspace: Workspace, *, embeds: bool) -> Reading:
 
 def _apart(workspace: Workspace, passages: Passages) -> Callable[[Sequence[str], Sequence[str]], Figure | None] | None:
     """The test by looks and meaning; None where the experiment's embedding is not on this machine."""
-    from ragassay.errors import InputError
     from ragassay.models.encoders import check_encoder, load_encoder, prompt_for
     from ragassay.synth.looks import features_of, told_apart_by_meaning
 
-    experiment = workspace.experiment
-    name, language = experiment.retrieval.embedding, experiment.corpus.language
+    questions, language = workspace.experiment.questions, workspace.experiment.corpus.language
+    name = workspace.experiment.retrieval.embedding
     try:
         check_encoder(name, "the two-sample test")
     except InputError:
@@ -378,20 +338,5 @@ def _apart(workspace: Workspace, passages: Passages) -> Callable[[Sequence[str],
         model: Any = load_encoder(name)
         return model.encode(list(given), prompt=prompt_for(name, model.prompts, "query"), show_progress_bar=False)
 
-    def apart(people: Sequence[str], ours: Sequence[str]) -> Figure | None:
-        seed = experiment.questions.seed
-        return told_apart_by_meaning(people, ours, lambda text: features_of(text, passages, language), embed, seed=seed)
-
-    return apart
-
-
-def _print_validity(found: Validity, workspace: Workspace) -> None:
-    for warning in found.warnings:
-        print(plain(f"warning: {warning}"))
-    for name in ("leak", "realism", "coverage", "difficulty", "authors", "people"):
-        part = getattr(found, name)
-        for sentence in part.said:
-            print(plain(f"{name}: {sentence}"))
-        if part.abstained:
-            print(plain(f"{name}, not said: {part.abstained}"))
-    print(f"{workspace.shown(workspace.validity_page)} has the figures")
+    features = partial(features_of, passages=passages, language=language)
+    return lambda people, ours: told_apart_by_meaning(people, ours, features, embed, seed=questions.seed)

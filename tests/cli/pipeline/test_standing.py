@@ -12,7 +12,6 @@ from ragassay.cli.pipeline.manifest import (
     Standing,
     WrittenProgress,
     digests,
-    make_manifest,
     read_standing,
     standing_at,
     write_manifest,
@@ -75,10 +74,7 @@ def test_states_say_what_the_next_run_would_do(workspace: Workspace) -> None:
     (workspace.corpus / "a.pdf").write_bytes(b"%PDF-1.4")
     for stage in stages_of(workspace.experiment):
         inputs = digests([*stage.needs(workspace), *stage.uses(workspace)], workspace.results)
-        made, settings = digests(stage.makes(workspace), workspace.results), stage.settings(workspace.experiment)
-        outcome = StageOutcome(notices=("a notice",), n_records=7, n_failed=2)
-        manifest = make_manifest(stage.name, inputs, settings, made, outcome, ())
-        write_manifest(workspace.manifests / f"{stage.name}.json", manifest)
+        write_manifest(workspace, stage, inputs, StageOutcome(notices=("a notice",), n_records=7, n_failed=2))
     states = {state.name: state for state in states_of(workspace)}
     assert {name: state.state for name, state in states.items() if name != "compare"} == dict.fromkeys(
         ("ingest", "questions", "retrieve", "answer", "judge", "evaluate", "report"), "done"
