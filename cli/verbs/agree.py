@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ragassay.evaluate.agreement.calibrate import Scored
     from ragassay.evaluate.agreement.label_tables import Ratings
     from ragassay.evaluate.agreement.systems import SystemsAgreement
+    from ragassay.experiment.mirror import Address
     from ragassay.experiment.workspace import Workspace
     from ragassay.records import Figure
 
@@ -129,87 +130,72 @@ def add_agree(verb: argparse.ArgumentParser) -> None:
 
 
 def run_agree(options: argparse.Namespace) -> int:
-    """Print the agreement of each judge with the people, and write the plot."""
-    from ragassay.evaluate.agreement.agree import agree, bland_altman_plots, page
+    """Print the agreement of each judge with the people, of `labels.csv` criterion by criterion, and write the plot."""
+    from ragassay.evaluate.agreement.agree import agree, agree_on_criterion, bland_altman_plots, page
     from ragassay.files import write_text
 
     check_least(options, bootstrap=100, seed=0)
     if options.results and options.corpus is None:
         remedy = "name the corpus folder, or the results folder in its place"
         raise InputError("--results goes with CORPUS", remedy=remedy)
-    if options.corpus is not None or options.judgments:
-        return _run_on_sheet(options)
-    ratings, left_out = _ratings(options)
-    found = agree(
-        ratings,
-        scale=options.scale.split(",") if options.scale else (),
-        relevant=options.relevant,
-        thresholds=True,
-        left_out=left_out,
-        bootstrap=options.bootstrap,
-        seed=options.seed,
-    )
-    plot = page(bland_altman_plots(ratings, found)) if options.plot else None
-    by = options.sort_by or (f"kappa(rel={found.relevant})" if options.relevant else "kappa")
-    check_figure(found, by)
-    if options.json:
-        print_json(found.dump())
-    else:
-        _print_found(found, by=by, each="all" not in options.judge if options.judge else True)
-    if plot is not None:
-        write_text(options.plot, plot)
-    return 0
-
-
-def _run_on_sheet(options: argparse.Namespace) -> int:
-    """The same of `labels.csv` and what the judge gave, criterion by criterion."""
-    from ragassay.evaluate.agreement.agree import agree_on_criterion, bland_altman_plots, page
-    from ragassay.files import write_text
-
     draws = {"bootstrap": options.bootstrap, "seed": options.seed}
-    ratings = _sheet(options)
-    found = {name: agree_on_criterion(each, relevant=options.relevant, **draws) for name, each in ratings.items()}
+    by, each = "kappa", True
+    if on_sheet := options.corpus is not None or bool(options.judgments):
+        ratings = _sheet(options)
+        found = {name: agree_on_criterion(one, relevant=options.relevant, **draws) for name, one in ratings.items()}
+    else:
+        table, left_out = _ratings(options)
+        scale, least = options.scale.split(",") if options.scale else (), options.relevant
+        ratings = {"": table}
+        found = {"": agree(table, scale=scale, relevant=least, thresholds=True, left_out=left_out, **draws)}
+        by = options.sort_by or (f"kappa(rel={found[''].relevant})" if least else "kappa")
+        each = "all" not in (options.judge or ())
+        check_figure(found[""], by)
     plots = {
-        f"{name}: {title}": drawn
-        for name, each in found.items()
-        if ratings[name].numeric
-        for title, drawn in bland_altman_plots(ratings[name], each).items()
+        f"{name}: {title}" if name else title: drawn
+        for name, one in found.items()
+        if options.plot and (ratings[name].numeric or not on_sheet)
+        for title, drawn in bland_altman_plots(ratings[name], one).items()
     }
     if options.plot and not plots:
         raise InputError("there is nothing to plot: people labelled games alone, whose labels are no numbers")
     if options.json:
-        print_json({name: each.dump() for name, each in found.items()})
+        print_json({name: one.dump() for name, one in found.items()} if on_sheet else found[""].dump())
     else:
-        for name, each in found.items():
-            _print_found(each, f"{name}: ")
+        for name, one in found.items():
+            _print_found(one, f"{name}: " if name else "", by=by, each=each)
     if options.plot:
         write_text(options.plot, page(plots))
     return 0
 
 
 def _sheet(options: argparse.Namespace) -> dict[str, Ratings]:
-    """Labels and judgments of CORPUS, or of the files that are named. Raises InputError."""
-    from ragassay.evaluate.agreement.agree import joined_files
+    """Labels and judgments of CORPUS, or of the files that are named. Raises InputError.
 
-    table_alone = (options.human, options.judge, options.by, options.qrels, options.scale, options.map, options.sort_by)
-    if any(table_alone):
-        what = "CORPUS" if options.corpus is not None else "--judgments"
-        raise InputError(f"{what} goes with --labels alone, as label-sheet --take writes it, and --relevant")
-    if options.corpus is not None:
-        return _of_folder(options)
-    if not options.labels:
-        raise InputError("--judgments needs --labels", remedy="name the labels.csv that label-sheet --take wrote")
-    return joined_files(options.labels, options.judgments)
-
-
-def _of_folder(options: argparse.Namespace) -> dict[str, Ratings]:
-    """Labels and judgments of a corpus folder and its results, or of a results folder. Raises InputError."""
+    CORPUS is a corpus folder with its results, or a results folder, which has no experiment.toml.
+    """
     from ragassay.evaluate.agreement.agree import joined_files
     from ragassay.evaluate.inputs.clusters import source_clusters
     from ragassay.files import read_records
     from ragassay.records import Query
 
-    labels, results = _folders(options)
+    from ..pipeline.opening import open_workspace
+
+    folder: Path | Address | None = options.corpus
+    table_alone = (options.human, options.judge, options.by, options.qrels, options.scale, options.map, options.sort_by)
+    if any(table_alone):
+        what = "CORPUS" if folder is not None else "--judgments"
+        raise InputError(f"{what} goes with --labels alone, as label-sheet --take writes it, and --relevant")
+    if folder is None:
+        if not options.labels:
+            raise InputError("--judgments needs --labels", remedy="name the labels.csv that label-sheet --take wrote")
+        return joined_files(options.labels, options.judgments)
+    own = isinstance(folder, Path) and not options.results and not (folder / "experiment.toml").exists()
+    if own and any((folder / name).is_file() for name in JUDGED):
+        labels, results = options.labels or folder / "labels.csv", folder
+    else:
+        workspace = open_workspace(options)
+        labels, results = options.labels or workspace.own_labels, workspace.results
     if not labels.is_file():
         remedy = "`ragassay label-sheet` draws what people should label; or name the file with --labels"
         raise InputError("there are no labels of people", file=labels, remedy=remedy)
@@ -220,18 +206,6 @@ def _of_folder(options: argparse.Namespace) -> dict[str, Ratings]:
     queries = results / "queries.jsonl"
     clusters = source_clusters(read_records(queries, Query)) if queries.is_file() else None
     return joined_files(labels, judged, clusters)
-
-
-def _folders(options: argparse.Namespace) -> tuple[Path, Path]:
-    """labels.csv and the results folder: of a corpus folder, or of one that has no experiment.toml but results."""
-    from ..pipeline.opening import open_workspace
-
-    folder = options.corpus
-    own = isinstance(folder, Path) and not options.results and not (folder / "experiment.toml").exists()
-    if own and any((folder / name).is_file() for name in JUDGED):
-        return options.labels or folder / "labels.csv", folder
-    workspace = open_workspace(options)
-    return options.labels or workspace.own_labels, workspace.results
 
 
 def _print_found(found: Agreement, before: str = "", *, by: str = "kappa", each: bool = True) -> None:
