@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from ragassay.evaluate.agreement.calibrate import Scored
     from ragassay.evaluate.agreement.label_tables import Ratings
     from ragassay.evaluate.agreement.systems import SystemsAgreement
-    from ragassay.experiment.mirror import Address
     from ragassay.experiment.workspace import Workspace
     from ragassay.records import Figure
 
@@ -181,7 +180,7 @@ def _sheet(options: argparse.Namespace) -> dict[str, Ratings]:
 
     from ..pipeline.opening import open_workspace
 
-    folder: Path | Address | None = options.corpus
+    folder = options.corpus
     table_alone = (options.human, options.judge, options.by, options.qrels, options.scale, options.map, options.sort_by)
     if any(table_alone):
         what = "CORPUS" if folder is not None else "--judgments"
