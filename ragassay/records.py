@@ -555,7 +555,8 @@ class QuestionsCheck(Record):
     side has too few. features: the furthest apart first. distance: between the distribution of the words that the kept
     ones share with their best passage (0 to 1) and the one they were chosen for, as the mean difference of equal
     quantiles; distance_drawn: of the draw before it was improved, by what they share with their own sections; both None
-    where no share is known. n_failed: questions of either side without figures. said: the check in a sentence. Older files have other fields besides.
+    where no share is known. n_failed: questions of either side without figures. said: the check in a sentence. Older
+    files have other fields besides.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)

@@ -54,10 +54,14 @@ def read_not_asked(path: Path) -> frozenset[tuple[str, str]]:
     return frozenset((row.query_id, row.agent) for row in (read_records(path, NotAsked) if path.exists() else ()))
 
 
+def chunking_of(passage: Passage) -> str:
+    """The name of the chunking that cut the passage, OURS for [ingest]'s."""
+    return str(passage.metadata.get("chunking", OURS))
+
+
 def read_passages(path: Path, chunking: str = OURS) -> list[Passage]:
     """The passages that one chunking cut, OURS for [ingest]'s, in their order. Raises InputError with the line."""
-    passages = read_records(path, Passage)
-    return [passage for passage in passages if str(passage.metadata.get("chunking", OURS)) == chunking]
+    return [passage for passage in read_records(path, Passage) if chunking_of(passage) == chunking]
 
 
 def count_passages(path: Path) -> int:
