@@ -103,7 +103,11 @@ def overall(outcomes: Sequence[Outcome], *, ground_truth: bool) -> Overall:
     ground_truth: whether the query has an expected response, which decides on the order of causes: the four of that
     order, then custom judges as they come, then those of the other order, in its own.
     """
-    ordered = _in_order(outcomes, WITH_GROUND_TRUTH if ground_truth else WITHOUT_GROUND_TRUTH)
+    order = WITH_GROUND_TRUTH if ground_truth else WITHOUT_GROUND_TRUTH
+    left_out = [name for name in (*BUILT_IN, ANSWERED) if name not in order]
+    custom = [one.name for one in outcomes if _theirs(one.name) not in (*order, *left_out)]
+    places = {name: place for place, name in enumerate([*order, *custom, *left_out])}
+    ordered = sorted(outcomes, key=lambda one: places[_theirs(one.name)])
     failed = tuple(one.name for one in ordered if one.passed is False)
     errors = tuple((one.name, one.error or "no error is told") for one in ordered if one.passed is None)
     if failed:
@@ -166,13 +170,6 @@ def precision(rows: Mapping[str, Assessment | None]) -> float | None:
     if not found or None in found:
         return None
     return sum(one is True for one in found) / len(found)
-
-
-def _in_order(outcomes: Sequence[Outcome], order: Sequence[str]) -> list[Outcome]:
-    left_out = [name for name in (*BUILT_IN, ANSWERED) if name not in order]
-    custom = [one.name for one in outcomes if _theirs(one.name) not in (*order, *left_out)]
-    places = {name: place for place, name in enumerate([*order, *custom, *left_out])}
-    return sorted(outcomes, key=lambda one: places[_theirs(one.name)])
 
 
 def _theirs(name: str) -> str:
@@ -251,10 +248,30 @@ def judged_of(
     """
     judges, recall = judged_by(evaluators, settings)
     queries = {query.id: query for query in material.queries}
-    found = _Found(material, {(row.query_id, row.subject, row.criterion): row for row in given}, judgments)
-    rows = tuple(found.row(queries[query], material.answers[query, agent], judges, recall) for query, agent in asked)
+    found = {(row.query_id, row.subject, row.criterion): row for row in given}
+
+    def of(judge: Evaluator, query: Query, subject: str) -> Assessment:
+        row = found.get((query.id, subject, judge.criteria[0].name))
+        if row is None:
+            problem = f"lacks what {plain(judge.name)} gave {plain(subject)} on query '{plain(query.id)}'"
+            raise InputError(problem, file=judgments, remedy="run `ragassay evaluate`")
+        return row
+
+    rows = []
+    for query_id, agent in asked:
+        query, answer = queries[query_id], material.answers[query_id, agent]
+        owing = {name: one for name, one in judges.items() if not one.lacks(query)}
+        ids = dict.fromkeys(answer.passages)
+        answers = {name: of(one, query, answer.agent) for name, one in owing.items() if one.unit == "answer"}
+        passages: dict[str, PassageRows] = {
+            name: {id: of(one, query, id) if id in material.passages else None for id in ids}
+            for name, one in owing.items()
+            if one.unit == "passage"
+        }
+        recalled = None if recall is None or recall.lacks(query) else of(recall, query, answer.agent)
+        rows.append(JudgedAnswer(query, answer, material.known(answer.passages), answers, passages, recalled))
     units = {unit: tuple(n for n, one in judges.items() if one.unit == unit) for unit in ("answer", "passage")}
-    return Judged(material, units["answer"], units["passage"], recall is not None, rows)
+    return Judged(material, units["answer"], units["passage"], recall is not None, tuple(rows))
 
 
 def judged_by(
@@ -269,7 +286,7 @@ def judged_by(
     for one in evaluators:
         if not takes_part(one) or one.unit == "query":
             continue
-        name = THEIR_NAMES.get(one.name, one.name)
+        name = _theirs(one.name)
         if name in judges:
             problem = f"two judges would share the columns of '{plain(name)}'"
             raise InputError(problem, file=settings, remedy="rename your own")
@@ -284,35 +301,6 @@ def judged_by(
 def takes_part(judge: Evaluator) -> bool:
     """Whether it is a judge by their method: one of theirs, or one of the user's own."""
     return isinstance(judge, LabelJudge) and judge.family in (FAMILY, "own")
-
-
-@dataclass(frozen=True)
-class _Found:
-    """The records, looked up by what each judge owes."""
-
-    material: Material
-    given: Mapping[tuple[str, str, str], Assessment]
-    judgments: Path | None
-
-    def row(
-        self, query: Query, answer: Answer, judges: Mapping[str, Evaluator], recall: DocumentRecall | None
-    ) -> JudgedAnswer:
-        owing = {name: one for name, one in judges.items() if not one.lacks(query)}
-        answers = {n: self._of(one, query, answer.agent) for n, one in owing.items() if one.unit == "answer"}
-        passages = {n: self._of_passages(one, query, answer) for n, one in owing.items() if one.unit == "passage"}
-        found = None if recall is None or recall.lacks(query) else self._of(recall, query, answer.agent)
-        return JudgedAnswer(query, answer, self.material.known(answer.passages), answers, passages, found)
-
-    def _of_passages(self, judge: Evaluator, query: Query, answer: Answer) -> PassageRows:
-        ids: Sequence[str] = tuple(dict.fromkeys(answer.passages))
-        return {id: self._of(judge, query, id) if id in self.material.passages else None for id in ids}
-
-    def _of(self, judge: Evaluator, query: Query, subject: str) -> Assessment:
-        row = self.given.get((query.id, subject, judge.criteria[0].name))
-        if row is None:
-            problem = f"lacks what {plain(judge.name)} gave {plain(subject)} on query '{plain(query.id)}'"
-            raise InputError(problem, file=self.judgments, remedy="run `ragassay evaluate`")
-        return row
 
 
 PASSED: Mapping[OverallVerdict, float | None] = {"pass": 1.0, "fail": 0.0, "undecided": None}

@@ -288,49 +288,37 @@ def _pools(
     k: int,
     labelled: Mapping[str, LabelRows],
 ) -> dict[str, AgentPool]:
-    alone, pools = _brought_by_one(rankings), {}
-    unsettled = {query for query, passages in elsewhere.items() if passages}
+    # Query to the passages that one agent alone retrieved.
+    alone = dict[str, set[str]]()
+    for query in dict.fromkeys(query for row in rankings.values() for query in row):
+        brought = Counter([passage for row in rankings.values() for passage, _ in row.get(query) or ()])
+        alone[query] = {passage for passage, often in brought.items() if often == 1}
+    pools, unsettled = {}, {query for query, passages in elsewhere.items() if passages}
     for agent, ranking in rankings.items():
         own = {q: [p for p, _ in (ranking.get(q) or ()) if p in passages] for q, passages in alone.items()}
+        lost = {q: passages for q, passages in own.items() if passages}
         rows = labelled[agent].without(unsettled)
         found = {m: ends(m, qrels, ranking, k, elsewhere, rows) for m in from_labels(k)}
-        left = found
-        if lost := {q: passages for q, passages in own.items() if passages}:
-            left = _left_without(found, lost, qrels, ranking, elsewhere, k)
         bounds = {m: _bounds(one, draws) for m, one in found.items()}
+        # Without the labels that are lost, which change the ends of their own queries alone.
+        without = {q: {p: v for p, v in qrels.get(q, {}).items() if p not in passages} for q, passages in lost.items()}
+        beyond = {q: [*elsewhere.get(q, ()), *passages] for q, passages in lost.items()}
+        left_out = {}
+        for m, one in found.items():
+            both = bounds[m]
+            if lost:
+                less = ends(m, without, {q: ranking[q] for q in lost}, k, beyond)
+                one = Ends(one.low | less.low, one.high | less.high, one.not_relevant | less.not_relevant)
+                both = _bounds(one, draws)
+            value = both.low if one.not_relevant is one.low else draws.figure(one.not_relevant, (0.0, 1.0))
+            left_out[m] = LeftOut(low=both.low, high=both.high, value=value)
         pools[agent] = AgentPool(
             judged=_judged(ranking, qrels, draws, k, frozenset(rows.queries)),
             n_unique=sum(p in passages for q, passages in lost.items() for p, _ in (ranking[q] or ())[:k]),
             bounds=bounds,
-            left_out={
-                m: _left_out(one, bounds[m] if left is found else _bounds(one, draws), draws) for m, one in left.items()
-            },
+            left_out=left_out,
         )
     return pools
-
-
-def _brought_by_one(rankings: Mapping[str, Ranked]) -> dict[str, set[str]]:
-    """Query to the passages that one agent alone retrieved; only queries that have some."""
-    alone = {}
-    for query in dict.fromkeys(query for row in rankings.values() for query in row):
-        brought = Counter([passage for row in rankings.values() for passage, _ in row.get(query) or ()])
-        if passages := {passage for passage, often in brought.items() if often == 1}:
-            alone[query] = passages
-    return alone
-
-
-def _left_without(
-    found: Mapping[str, Ends], lost: Open, qrels: Qrels, ranking: Ranked, elsewhere: Open, k: int
-) -> dict[str, Ends]:
-    """The ends without the labels that are `lost`, which change those of their own queries alone."""
-    without = {q: {p: v for p, v in qrels.get(q, {}).items() if p not in passages} for q, passages in lost.items()}
-    beyond = {q: [*elsewhere.get(q, ()), *passages] for q, passages in lost.items()}
-    rows = {q: ranking[q] for q in lost}
-    changed = {m: ends(m, without, rows, k, beyond) for m in found}
-    return {
-        m: Ends(one.low | changed[m].low, one.high | changed[m].high, one.not_relevant | changed[m].not_relevant)
-        for m, one in found.items()
-    }
 
 
 def _judged(ranking: Ranked, qrels: Qrels, draws: Resamples, k: int, settled: Collection[str]) -> Figure:
@@ -349,8 +337,3 @@ def _judged(ranking: Ranked, qrels: Qrels, draws: Resamples, k: int, settled: Co
 def _bounds(found: Ends, draws: Resamples) -> Bounds:
     low = draws.figure(found.low, (0.0, 1.0))
     return Bounds(low=low, high=low if found.high is found.low else draws.figure(found.high, (0.0, 1.0)))
-
-
-def _left_out(found: Ends, both: Bounds, draws: Resamples) -> LeftOut:
-    value = both.low if found.not_relevant is found.low else draws.figure(found.not_relevant, (0.0, 1.0))
-    return LeftOut(low=both.low, high=both.high, value=value)

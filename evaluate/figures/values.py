@@ -136,17 +136,14 @@ def read_values(path: Path) -> StoredValues:
             raise _fault(path, number, f"has a field {plain(next(iter(row.keys() - set(FIELDS))))} of no meaning")
         if not all(isinstance(one, str) for one in (query, agent, measure, cluster)):
             raise _fault(path, number, "has no text as query_id, agent, measure or cluster")
-        if (value is None) is not (isinstance(error, str) and bool(error)) or not _is_number(value):
+        number_or_none = value is None or (type(value) in (int, float) and isfinite(value))
+        if (value is None) is not (isinstance(error, str) and bool(error)) or not number_or_none:
             raise _fault(path, number, "must have either a number as value or a sentence as error")
         column = measures.setdefault(measure, {}).setdefault(agent, {})
         if query in column or names.setdefault(query, cluster) != cluster:
             raise _fault(path, number, "says a value or a query's cluster a second time")
         column[query] = value
     return StoredValues(measures, Clusters.named(list(names), list(names.values())))
-
-
-def _is_number(value: object) -> bool:
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value))
 
 
 def _fault(path: Path, line: int, said: str) -> InputError:
