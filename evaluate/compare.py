@@ -172,26 +172,18 @@ def _evaluations(workspace: Workspace, everything: Findings, findings: Findings,
     )
 
 
-def results_of(
-    findings: Findings,
-    experiment: Experiment,
-    corpus: str,
-    labelled: People | None = None,
-    evaluated: Evaluations | None = None,
-    second: SecondJudge | None = None,
-) -> tuple[Results, tuple[str, ...]]:
+def results_of(findings: Findings, experiment: Experiment, corpus: str) -> tuple[Results, tuple[str, ...]]:
     """Every figure, and the notices that are new here (`Results.notices` has those of the stages before as well)."""
     with helpers_for(findings, experiment) as helpers:
-        basis = basis_of(findings, experiment, evaluated or Evaluations(), helpers)
-        return _results_of(basis, corpus, labelled, second)
+        basis = basis_of(findings, experiment, Evaluations(), helpers)
+        return _results_of(basis, corpus, None, None, Searched())
 
 
 def _results_of(
-    basis: Basis, corpus: str, labelled: People | None, second: SecondJudge | None, steps: Searched | None = None
+    basis: Basis, corpus: str, labelled: People | None, second: SecondJudge | None, steps: Searched
 ) -> tuple[Results, tuple[str, ...]]:
     """The sections that hang on this process alone come first: others are at the comparisons, length and Elo then."""
     findings, experiment, material = basis.findings, basis.experiment, basis.findings.material
-    steps = steps or Searched()
     measures = basis.asked | of_evaluators(basis.evaluated)
     pairs, alone = _pairs(basis, measures | steps.measures), _by_itself(basis, steps)
     panel = panel_of_judges(findings, basis.found, basis.own, experiment, basis.order, basis.draws)

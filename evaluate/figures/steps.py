@@ -229,35 +229,6 @@ def _expected(query: Query, workspace: Workspace) -> tuple[ToolCall, ...] | None
         raise InputError(problem, file=workspace.queries, remedy=remedy) from None
 
 
-@dataclass(frozen=True)
-class _Pieces:
-    """Query to its evidence. places: of passages; where a query's evidence are passages, each is a place of its own."""
-
-    texts: Mapping[str, Sequence[Span]]
-    passages: Mapping[str, Sequence[str]]
-    places: Mapping[str, Span | None]
-
-    def steps(self, rows: Sequence[Answer]) -> dict[str, Steps | None]:
-        """Of queries that have evidence; None where the answer failed without a step, or a place is not known."""
-        return {row.query_id: self._steps(row) for row in rows if self._evidence(row.query_id)}
-
-    def _evidence(self, query: str) -> Sequence[Span]:
-        return self.texts.get(query) or [whole(name) for name in self.passages.get(query, ())]
-
-    def _steps(self, row: Answer) -> Steps | None:
-        if not row.hops:
-            return None
-        placed = self.places.get if row.query_id in self.texts else whole
-        found = [
-            [(name, placed(name)) for name in names] for names in (*(hop.passages for hop in row.hops), row.passages)
-        ]
-        if any(place is None for step in found for _, place in step):
-            return None
-        steps: list[Found] = [[(name, place) for name, place in step if place is not None] for step in found]
-        given = steps[-1] if row.passages else None
-        return steps_of(self._evidence(row.query_id), steps[:-1], [hop.query for hop in row.hops], given)
-
-
 def steps_by_query(
     workspace: Workspace, rows: Mapping[str, Sequence[Answer]], passages: Mapping[str, Passage], labels: Qrels
 ) -> dict[str, dict[str, Steps | None]]:
@@ -266,16 +237,24 @@ def steps_by_query(
     rows: each agent's answers. labels: of passages, by people where they gave any. Raises InputError for evidence.
     """
     graded = read_graded(workspace.queries, workspace.pages, workspace.passages)
-    pieces = _Pieces(
-        {query: one.relevant_pieces for query, one in graded.items()},
-        {query: _relevant(labels) for query, labels in labels.items()},
-        {id: place_of(passage) for id, passage in passages.items()},
-    )
-    return {agent: pieces.steps(answers) for agent, answers in rows.items()}
+    places = {id: place_of(passage) for id, passage in passages.items()}
+    found: dict[str, dict[str, Steps | None]] = {agent: {} for agent in rows}
+    for agent, row in ((agent, row) for agent, answers in rows.items() for row in answers):
+        query, labelled = row.query_id, labels.get(row.query_id, {})
+        # Passages of grade 2, or where there is none those of grade 1: each is then a place of its own.
+        best = [id for id, label in labelled.items() if label >= 2]
+        best = best or [id for id, label in labelled.items() if label == 1]
+        evidence = (graded[query].relevant_pieces if query in graded else ()) or [whole(id) for id in best]
+        if evidence:
+            found[agent][query] = _steps(row, evidence, places.get if query in graded else whole)
+    return found
 
 
-def _relevant(labels: Mapping[str, int]) -> list[str]:
-    """The passages of grade 2; where there is none, those of grade 1."""
-    return [name for name, label in labels.items() if label >= 2] or [
-        name for name, label in labels.items() if label == 1
-    ]
+def _steps(row: Answer, evidence: Sequence[Span], placed: Callable[[str], Span | None]) -> Steps | None:
+    """None where the answer failed without a step, or a place is not known."""
+    named = [*(hop.passages for hop in row.hops), row.passages]
+    steps: list[Found] = [[(id, place) for id in ids if (place := placed(id)) is not None] for ids in named]
+    if not row.hops or list(map(len, steps)) != list(map(len, named)):
+        return None
+    given = steps[-1] if row.passages else None
+    return steps_of(evidence, steps[:-1], [hop.query for hop in row.hops], given)

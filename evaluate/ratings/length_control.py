@@ -115,7 +115,11 @@ def _fits(held: Contests, term: Floats, weights: NDArray[np.int16]) -> tuple[_Fi
     for rows in [weights[:1], *(weights[start : start + step] for start in range(1, len(weights), step))]:
         drawn = np.atleast_1d(rows.any(axis=0))
         pairs = every.where(drawn[held.query[every.order]])
-        weight, scored = _weighed(pairs, held, rows)
+        # (fits, games) in the order of the pairs: what each counts, and that times its score.
+        weight, of_pair = rows[:, held.query[pairs.order]].astype(np.float64), held.pair_weights(rows)
+        if of_pair is not None:
+            weight *= np.repeat(of_pair[:, pairs.a, pairs.b], pairs.often, axis=1)
+        scored = weight * held.score[pairs.order]
         parts[0].append(_newton(pairs, term[pairs.order], weight, scored, starts[0]))
         parts[1].append(_newton(pairs, None, pairs.sums(weight), pairs.sums(scored), starts[1]))
         if len(parts[0]) == 1:
@@ -188,17 +192,10 @@ class _Pairs:
         return full[:, :-1, :-1]
 
 
-def _weighed(pairs: _Pairs, held: Contests, weights: NDArray[np.int16]) -> tuple[Floats, Floats]:
-    """(fits, games) in the order of the pairs: what each counts, and that times its score."""
-    order, of_pair = pairs.order, held.pair_weights(weights)
-    each = weights[:, held.query[order]].astype(np.float64)
-    if of_pair is not None:
-        each *= np.repeat(of_pair[:, pairs.a, pairs.b], pairs.often, axis=1)
-    return each, each * held.score[order]
-
-
 def _newton(pairs: _Pairs, term: Floats | None, weight: Floats, scored: Floats, at: Floats) -> tuple[Floats, Truths]:
     """One of `_fits`, from `at` (terms,). weight, scored: (fits, games), or the pairs' sums where no `term` is."""
+    from scipy.special import expit
+
     size = pairs.agents - 1
     terms, last = np.tile(at, (len(weight), 1)), np.full(len(weight), np.inf)
     curve = np.zeros((len(weight), len(at), len(at)))
@@ -207,7 +204,7 @@ def _newton(pairs: _Pairs, term: Floats | None, weight: Floats, scored: Floats, 
         if term is not None:
             odds = np.repeat(odds, pairs.often, axis=1)
             odds += terms[:, size:] * term
-        expected = _expit(odds)
+        expected = expit(np.clip(odds, -FAR, FAR, out=odds), out=odds)
         spread = weight * expected
         short = scored - spread
         spread *= np.subtract(1.0, expected, out=expected)
@@ -227,11 +224,3 @@ def _newton(pairs: _Pairs, term: Floats | None, weight: Floats, scored: Floats, 
     flat = np.linalg.eigvalsh(curve)[:, 0] < 1e-6
     found: Truths = (last < TOLERANCE) & (np.abs(terms).max(axis=1) < FAR / 2) & ~flat
     return terms, found
-
-
-def _expit(odds: Floats) -> Floats:
-    """1 / (1 + exp(-x)) of log odds within `FAR`, in their place."""
-    np.clip(odds, -FAR, FAR, out=odds)
-    np.exp(np.negative(odds, out=odds), out=odds)
-    odds += 1
-    return np.reciprocal(odds, out=odds)
