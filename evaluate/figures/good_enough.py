@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Literal
@@ -16,7 +16,7 @@ from ragassay.text import one_line
 from ..inputs.findings import Findings
 from ..judging.engine.cases import expected_docs
 from ..judging.engine.evaluator import Evaluator, good_enough
-from ..results import ByThreshold, Comparison, Figures, Insight, Problem, ThresholdShares
+from ..results import ByThreshold, Figures, Insight, Problem, ThresholdShares
 from ..statistics.clustered import Range, Values, limits_of
 from ..statistics.paired_comparison import compare_pairs
 from ..statistics.resamples import Resamples
@@ -135,27 +135,30 @@ def _extremes(one: Measured, draws: Resamples) -> list[Insight]:
     table = {agent: one.values[agent] for agent in means}
     pairs = compare_pairs(one.name, table, draws.clusters, width=width, lower_is_better=one.lower_is_better)
     order = sorted(means, key=lambda agent: means[agent] if one.lower_is_better else -means[agent])
-    return [
-        _extreme(one, one.ends[0], order[0], figures[order[0]], _level(pairs, order[0], "better")),
-        _extreme(one, one.ends[1], order[-1], figures[order[-1]], _level(pairs, order[-1], "worse")),
-    ]
-
-
-def _level(pairs: Sequence[Comparison], agent: str, wanted: str) -> list[str]:
-    """The agents from which it is not told apart."""
-    turned = {"better": "worse", "worse": "better"}[wanted]
-    level = [row.agent_b for row in pairs if row.agent_a == agent and row.verdict != wanted]
-    return level + [row.agent_a for row in pairs if row.agent_b == agent and row.verdict != turned]
-
-
-def _extreme(one: Measured, kind: str, agent: str, figure: Figure, level: Sequence[str]) -> Insight:
-    others = one_line(level[0]) if len(level) == 1 else f"{len(level)} other agents"
-    told = f"but cannot be told apart from {others}" if level else "and is told from each other agent"
-    way = ", lower is better" if one.lower_is_better and not one.unit else ""
-    value = f"{figure.value:.3g}{one.unit}"
-    by = f"{kind.replace('_', ' at ')} by {one_line(one.name)}"
-    sentence = f"{one_line(agent)} is {by} (mean {value}{way}; n {figure.n}{_failed(figure)}), {told}."
-    return Insight(kind=kind, subject=agent, measure=one.name, figure=figure, told_apart=not level, sentence=sentence)
+    found = []
+    for kind, agent, wanted, turned in (
+        (one.ends[0], order[0], "better", "worse"),
+        (one.ends[1], order[-1], "worse", "better"),
+    ):
+        # The agents from which it is not told apart.
+        level = [row.agent_b for row in pairs if row.agent_a == agent and row.verdict != wanted]
+        level += [row.agent_a for row in pairs if row.agent_b == agent and row.verdict != turned]
+        others = one_line(level[0]) if len(level) == 1 else f"{len(level)} other agents"
+        told = f"but cannot be told apart from {others}" if level else "and is told from each other agent"
+        way = ", lower is better" if one.lower_is_better and not one.unit else ""
+        figure, by = figures[agent], f"{kind.replace('_', ' at ')} by {one_line(one.name)}"
+        mean = f"mean {figure.value:.3g}{one.unit}{way}; n {figure.n}{_failed(figure)}"
+        found.append(
+            Insight(
+                kind=kind,
+                subject=agent,
+                measure=one.name,
+                figure=figure,
+                told_apart=not level,
+                sentence=f"{one_line(agent)} is {by} ({mean}), {told}.",
+            )
+        )
+    return found
 
 
 def _hardest(
@@ -239,36 +242,28 @@ def problems(
     lower = set(lower_is_better)
     found: list[Problem] = []
     for agent, named in means.items():
-        rows = [(name, figure, thresholds[name]) for name, figure in named.items() if name in thresholds]
-        found += [one for name, figure, least in rows for one in _beyond(agent, name, figure, least, name in lower)]
-        found += _too_short(agent, [row for (_, other), row in answers.items() if other == agent], draws)
+        for name, figure in named.items():
+            least, less = thresholds.get(name), name in lower
+            if least is None or figure.value is None or good_enough(figure.value, least, lower_is_better=less):
+                continue
+            best = figure.ci_low if less else figure.ci_high
+            sure = best is not None and not good_enough(best, least, lower_is_better=less)
+            how = "beyond chance" if sure else "though by no more than chance may bring about"
+            side, way = ("above", ", of which less is better,") if less else ("below", "")
+            said = (
+                f"{one_line(agent)}: the mean of {one_line(name)}{way} is {figure.value:.3g}, {side} its threshold of "
+                f"{least:g}, {how} (n {figure.n}{_failed(figure)})."
+            )
+            about: dict[str, Any] = {"agent": agent, "criterion": name, "figure": figure}
+            found.append(Problem(kind="beyond_threshold", **about, sure=sure, sentence=said))
+        rows = [row for (_, other), row in answers.items() if other == agent]
+        short = {row.query_id: None if row.answer is None else float(not _WORD.search(row.answer)) for row in rows}
+        if n := sum(value == 1 for value in short.values()):
+            hold = "1 answer holds" if n == 1 else f"{n} answers hold"
+            of = sum(value is not None for value in short.values())
+            said = f"{one_line(agent)}: {hold} no word, too short to embed, of {of}."
+            found.append(Problem(kind="too_short", agent=agent, figure=draws.figure(short, (0.0, 1.0)), sentence=said))
     return tuple(found)
-
-
-def _beyond(agent: str, name: str, figure: Figure, threshold: float, lower: bool) -> Iterator[Problem]:
-    if figure.value is None or good_enough(figure.value, threshold, lower_is_better=lower):
-        return
-    best = figure.ci_low if lower else figure.ci_high
-    sure = best is not None and not good_enough(best, threshold, lower_is_better=lower)
-    how = "beyond chance" if sure else "though by no more than chance may bring about"
-    side, way = ("above", ", of which less is better,") if lower else ("below", "")
-    sentence = (
-        f"{one_line(agent)}: the mean of {one_line(name)}{way} is {figure.value:.3g}, {side} its threshold of "
-        f"{threshold:g}, {how} (n {figure.n}{_failed(figure)})."
-    )
-    yield Problem(kind="beyond_threshold", agent=agent, criterion=name, figure=figure, sure=sure, sentence=sentence)
-
-
-def _too_short(agent: str, rows: Sequence[Answer], draws: Resamples) -> list[Problem]:
-    short = {row.query_id: None if row.answer is None else float(not _WORD.search(row.answer)) for row in rows}
-    n = sum(value == 1 for value in short.values())
-    if not n:
-        return []
-    said = "1 answer holds" if n == 1 else f"{n} answers hold"
-    sentence = (
-        f"{one_line(agent)}: {said} no word, too short to embed, of {sum(v is not None for v in short.values())}."
-    )
-    return [Problem(kind="too_short", agent=agent, figure=draws.figure(short, (0.0, 1.0)), sentence=sentence)]
 
 
 Cause = Literal["retrieval", "generation", "unexplained"]

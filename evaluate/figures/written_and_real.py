@@ -203,12 +203,9 @@ def compare_orders(
 
 def _in_order(figures: Mapping[str, Figure]) -> dict[str, Figure]:
     """Best first; those without a value last, in the order they came in."""
-
-    def place(agent: str) -> float:
-        value = figures[agent].value
-        return np.inf if value is None else -value
-
-    return {agent: figures[agent] for agent in sorted(figures, key=place)}
+    values = {agent: figure.value for agent, figure in figures.items()}
+    order = sorted(values, key=lambda agent: np.inf if (value := values[agent]) is None else -value)
+    return {agent: figures[agent] for agent in order}
 
 
 def _figures(real: _Side, written: _Side, width: float) -> tuple[dict[str, Figure], dict[str, str]]:

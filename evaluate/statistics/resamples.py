@@ -10,6 +10,7 @@ Student's t with n - 1 degrees of freedom and the factor sqrt(n / (n - 1)) would
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -79,18 +80,17 @@ class Resamples:
 
     def mean(self, rows: Iterable[tuple[str, float]], n_failed: int, limits: Range | None = (0.0, 1.0)) -> Figure:
         """The mean of values of which a query may have several, or none: (query id, value). `n` counts the values."""
-        sums: dict[str, float] = {}
-        counts: dict[str, float] = {}
+        sums, counts = defaultdict[str, float](float), Counter[str]()
         for query, value in rows:
-            sums[query] = sums.get(query, 0.0) + value
-            counts[query] = counts.get(query, 0.0) + 1
-        return self.ratio(sums, counts, n=int(sum(counts.values())), n_failed=n_failed, limits=limits)
+            sums[query] += value
+            counts[query] += 1
+        return self.ratio(sums, counts, n=counts.total(), n_failed=n_failed, limits=limits)
 
     def interval(self, replicates: Floats, n: int) -> tuple[float | None, float | None]:
         """The interval from a figure's value in each replicate, `n` queries behind it; None below two of either."""
-        if n < 2 or len(replicates) < 2 or self.units(n) < 2:
-            return None, None
         tail = self.tail(n)
+        if not tail or len(replicates) < 2:
+            return None, None
         low, high = np.quantile(replicates, [tail, 1 - tail])
         return float(low), float(high)
 
@@ -99,21 +99,14 @@ class Resamples:
         return self.interval(replicates, n) if len(replicates) and np.ptp(replicates) > 1e-9 else (None, None)
 
     def tail(self, n: int) -> float:
-        """The share of replicates beyond each end of the interval, for `n` queries (0 below two)."""
-        return expanded_tail(self.units(n), self.confidence)
+        """The share of replicates beyond each end of the interval, for `n` queries (0 below two).
 
-    def units(self, n: int) -> int:
-        """How many independent units are behind `n` of the queries: no more than there are clusters."""
-        return min(n, len(self.clusters.names))
+        There are no more independent units behind them than clusters.
+        """
+        return expanded_tail(min(n, len(self.clusters.names)), self.confidence)
 
     def _column(self, values: Mapping[str, float]) -> Floats:
-        if 2 * len(values) > len(self.queries):
-            return np.array(list(map(values.get, self.queries, repeat(0.0))), dtype=np.float64)
-        column = np.zeros(len(self.queries))
-        for query, value in values.items():
-            if (place := self.clusters.places.get(query)) is not None:
-                column[place] = value
-        return column
+        return np.array(list(map(values.get, self.queries, repeat(0.0))), dtype=np.float64)
 
 
 def resamples(queries: Sequence[str], replicates: int, seed: int, clusters: Clusters = ALONE) -> Resamples:
