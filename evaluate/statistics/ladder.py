@@ -92,10 +92,15 @@ def holm_from_leader(
     k = len(gaps)
     limits = np.array([at(min(LEVEL / left, LEVEL / 2)) for left in range(k, 0, -1)])
     tests = [_t(one, clusters, at(LEVEL / max(k, 2))) for one in (gaps, worst, best) if one is not None]
-    p = np.max([one.p for one in tests[:2] if worst is not None or one is tests[0]], axis=0)
+    values, ps, lows, highs = zip(*tests, strict=True)
+    p = np.max(ps[:1] if worst is None else ps[:2], axis=0)
     if n_sections < FEWEST_SECTIONS:
         p = np.ones(k)
-    p = _flipped(p, gaps, clusters, seed)
+    # What p alone would tell the sign flips of whole sections must tell too. Points are halves of one in K - 1 games:
+    # as whole numbers their flips are counted and not drawn.
+    tried = np.flatnonzero(p <= LEVEL / 2)
+    flips = flip_ps(clusters.sums(2 * k * np.nan_to_num(gaps[tried])), seed)
+    p[tried] = np.maximum(p[tried], [1.0 if one is None else one / 2 for one in flips])
     if before is not None:
         p = np.where(before, 0.0, p)
     # Two-sided, at most 5% exactly where the ladder tells.
@@ -103,14 +108,14 @@ def holm_from_leader(
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] / limits) * 0.05)
     # Whoever ranks above one that is not told may be the best as well.
     adjusted = np.array([six_digits(one) for one in np.maximum.accumulate(adjusted[::-1])[::-1]])
-    low, high = np.min([one.low for one in tests], axis=0), np.max([one.high for one in tests], axis=0)
+    low, high = np.min(lows, axis=0), np.max(highs, axis=0)
     told: Truths = adjusted <= 0.05
     # Of a step-down procedure the limit of what is told is 0 (Guilbaud, Biometrical Journal 50(5), 2008).
     low = np.where(told, np.maximum(low, 0.0), np.minimum(low, 0.0))
     both = known[0] & known[1:]
     owed = np.ones_like(both) if asked is None else asked[0] & asked[1:]
     return Ladder(
-        tests[0].value,
+        values[0],
         low,
         high,
         p,
@@ -122,18 +127,11 @@ def holm_from_leader(
     )
 
 
-@dataclass(frozen=True)
-class _T:
-    """Of each row: the mean, the one-sided p of its being at most 0, its interval's ends."""
+def _t(gaps: Floats, clusters: Clusters, level: float) -> tuple[Floats, Floats, Floats, Floats]:
+    """Of each row: the mean, the one-sided p of its being at most 0, its interval's ends.
 
-    value: Floats
-    p: Floats
-    low: Floats
-    high: Floats
-
-
-def _t(gaps: Floats, clusters: Clusters, level: float) -> _T:
-    """The clustered t-test, CR3 (`tested_error`); without spread p is left to the flips, and is 1 of no lead."""
+    By the clustered t-test, CR3 (`tested_error`); without spread p is left to the flips, and is 1 of no lead.
+    """
     from scipy.special import stdtr, stdtrit
 
     there = ~np.isnan(gaps)
@@ -149,20 +147,7 @@ def _t(gaps: Floats, clusters: Clusters, level: float) -> _T:
         sizes = clusters.sums(counts[at])
         low[at], high[at] = alike_interval(found.value[at], sizes[sizes > 0], (-1.0, 1.0), 1 - 2 * level)
     p = np.where(np.isnan(p), np.where((found.n_clusters > 1) & (found.value > NO_SPREAD), 0.0, 1.0), p)
-    return _T(found.value, p, low, high)
-
-
-def _flipped(p: Floats, gaps: Floats, clusters: Clusters, seed: int) -> Floats:
-    """The larger of p and that of the sign flips of whole sections, which are asked of what p alone would tell."""
-    asked = np.flatnonzero(p <= LEVEL / 2)
-    if not len(asked):
-        return p
-    # Points are halves of one in K - 1 games: as whole numbers their flips are counted and not drawn.
-    whole = 2 * len(gaps) * np.where(np.isnan(gaps[asked]), 0.0, gaps[asked])
-    flips = flip_ps(clusters.sums(whole), seed)
-    p = p.copy()
-    p[asked] = np.maximum(p[asked], [1.0 if one is None else one / 2 for one in flips])
-    return p
+    return found.value, p, low, high
 
 
 Spending = Literal["kim-demets", "obrien-fleming"]
