@@ -22,7 +22,6 @@ from .agreement.agree import agreement_by_criterion
 from .audit.judge_audit import audit_of, guessing, judge_guesses, panel_of_judges, warnings, warnings_of
 from .audit.taste import begin_control, lengths_of
 from .figures.answer_consistency import flip_problems, robustness
-from .figures.conversations import conversations_of
 from .figures.evaluator_values import (
     CLASSIFICATION,
     Evaluations,
@@ -61,7 +60,7 @@ from .figures.query_values import (
     retrieval_by_query,
     without_values,
 )
-from .figures.steps import Searched, searched
+from .figures.turns_and_steps import Searched, conversations_of, searched
 from .figures.values import all_measures, write_values
 from .figures.written_and_real import Measured, told_of_both, written_and_real
 from .human_labels.corrections import (

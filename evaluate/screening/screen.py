@@ -16,7 +16,7 @@ from ragassay.prompts import passage_tokens
 from ragassay.records import Figure, Found, Judgment, Passage, Query, grouped, left_out, originals
 from ragassay.text import listed, plain
 
-from ..figures.conversations import bounds, leaning_turns
+from ..figures.turns_and_steps import bounds, leaning_turns
 from ..inputs.clusters import source_clusters
 from ..measures.by_place import AT_GRADE_1, MEASURES, UNJUDGED, graded_values, is_judged, unjudged
 from ..statistics.ladder import holm_from_leader

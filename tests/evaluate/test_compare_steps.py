@@ -11,7 +11,7 @@ from support.results_folder import answer, experiment, judgment, results_folder,
 
 from ragassay.errors import InputError
 from ragassay.evaluate.compare import compare
-from ragassay.evaluate.figures.conversations import conversations_of
+from ragassay.evaluate.figures.turns_and_steps import conversations_of
 from ragassay.evaluate.figures.values import read_values
 from ragassay.evaluate.report.page import report
 from ragassay.evaluate.statistics.resamples import resamples

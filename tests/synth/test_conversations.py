@@ -16,7 +16,7 @@ from support.results_folder import experiment, results_folder
 from support.scripted_judge import Scripted
 
 from ragassay.errors import NothingCame
-from ragassay.evaluate.figures.conversations import number_of
+from ragassay.evaluate.figures.turns_and_steps import number_of
 from ragassay.experiment.tables import MOVES, QuestionsSettings
 from ragassay.experiment.workspace import Edit, StageOutcome, Workspace, add_edit, id_of_rejected
 from ragassay.files import read_records

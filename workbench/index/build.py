@@ -29,7 +29,7 @@ import numpy as np
 
 from ragassay.cores import why_ended
 from ragassay.errors import InputError, RagassayError
-from ragassay.evaluate.figures.conversations import number_of
+from ragassay.evaluate.figures.turns_and_steps import number_of
 from ragassay.evaluate.figures.values import read_values, scale_of
 from ragassay.evaluate.inputs.clusters import source_clusters, writer
 from ragassay.evaluate.ratings.verdicts import verdicts
@@ -242,7 +242,7 @@ def _steps(
     stepping = {str(agent): some for agent, rows in answers.items() if (some := [row for row in rows if row.hops])}
     if not stepping:
         return
-    from ragassay.evaluate.figures.steps import steps_by_query
+    from ragassay.evaluate.figures.turns_and_steps import steps_by_query
 
     known: dict[str, dict[str, Steps | None]] = {}
     labels: Qrels = {}

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ragassay.evaluate.figures.conversations import is_answerable, whole_right
+from ragassay.evaluate.figures.turns_and_steps import is_answerable, whole_right
 from ragassay.evaluate.inputs.labels import HIGHEST
 from ragassay.evaluate.report.plots import colours_of
 from ragassay.evaluate.results import POINTS

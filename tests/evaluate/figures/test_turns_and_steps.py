@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragassay.evaluate.figures.conversations import bounds, conversations_of, leaning_turns
 from ragassay.evaluate.figures.query_values import ComparedMeasure
+from ragassay.evaluate.figures.turns_and_steps import bounds, conversations_of, leaning_turns
 from ragassay.evaluate.inputs.clusters import source_clusters
 from ragassay.evaluate.screening.screen import conversation_prices
 from ragassay.evaluate.screening.screened import Screened
