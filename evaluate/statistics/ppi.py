@@ -241,48 +241,19 @@ STRATA = 3
 
 @dataclass(frozen=True)
 class Posterior:
-    """Draws of one sample's means by stratum, arrays (replicates, STRATA).
+    """Draws of one sample; arrays (replicates,) but for share, (replicates, STRATA), each stratum's part of all items.
 
-    share: the stratum's part of all items; mean: of people's labels there; square: of their squares. lowest, highest:
-    the mean again, as it is drawn for the lower and for the upper end of an interval: at most `mean`, at least `mean`.
+    value: the mean over all items. for_low, for_high: the same as it is drawn for the lower and for the upper end of an
+    interval: at most `value`, at least `value`. within: the variance of labels that the judge's stratum leaves
+    unexplained; spread: that of labels over all items.
     """
 
     share: Floats
-    mean: Floats
-    square: Floats
-    lowest: Floats
-    highest: Floats
-
-    @property
-    def value(self) -> Floats:
-        """(replicates,): the mean over all items."""
-        return self._whole(self.mean)
-
-    @property
-    def for_low(self) -> Floats:
-        """(replicates,): `value` as drawn for the lower end of its interval."""
-        return self._whole(self.lowest)
-
-    @property
-    def for_high(self) -> Floats:
-        """(replicates,): `value` as drawn for the upper end."""
-        return self._whole(self.highest)
-
-    def _whole(self, means: Floats) -> Floats:
-        total: Floats = (self.share * means).sum(axis=1)
-        return total
-
-    @property
-    def within(self) -> Floats:
-        """(replicates,): the variance of labels that the judge's stratum leaves unexplained."""
-        spread: Floats = (self.share * (self.square - self.mean**2)).sum(axis=1)
-        return spread
-
-    @property
-    def spread(self) -> Floats:
-        """(replicates,): the variance of labels over all items."""
-        whole: Floats = (self.share * self.square).sum(axis=1) - self.value**2
-        return whole
+    value: Floats
+    for_low: Floats
+    for_high: Floats
+    within: Floats
+    spread: Floats
 
 
 def posterior(sample: Sample, replicates: int, seed: int) -> Posterior:
@@ -311,13 +282,13 @@ def posterior(sample: Sample, replicates: int, seed: int) -> Posterior:
     far_low, far_high = (end + generator.gamma(1 - PRIOR, size=weight.shape) for end in (low, high))
     total = weight + low + high
     mean = (label + low * sample.low + high * sample.high) / total
-    return Posterior(
-        share=np.einsum("p,rps->rs", counts / counts.sum(), items),
-        mean=mean,
-        square=(square + low * sample.low**2 + high * sample.high**2) / total,
-        lowest=np.where(_all_at(sample, sample.high), _pulled(weight, label, far_low, sample.low), mean),
-        highest=np.where(_all_at(sample, sample.low), _pulled(weight, label, far_high, sample.high), mean),
-    )
+    square = (square + low * sample.low**2 + high * sample.high**2) / total
+    lowest = np.where(_all_at(sample, sample.high), _pulled(weight, label, far_low, sample.low), mean)
+    highest = np.where(_all_at(sample, sample.low), _pulled(weight, label, far_high, sample.high), mean)
+    share = np.einsum("p,rps->rs", counts / counts.sum(), items)
+    within, every = share * (square - mean**2), share * square
+    value, for_low, for_high = ((share * means).sum(axis=1) for means in (mean, lowest, highest))
+    return Posterior(share, value, for_low, for_high, within.sum(axis=1), every.sum(axis=1) - value**2)
 
 
 def _distinct(table: Floats) -> tuple[Floats, Ints]:
