@@ -60,10 +60,11 @@ def measures(figures: Figures, agents: Sequence[str]) -> list[Part]:
 def _measure(key: str, figures: Mapping[str, Mapping[str, Figure]], agents: Sequence[str]) -> Part:
     name = measure_name(key)
     heading = name if name.startswith("nDCG") else name[:1].upper() + name[1:]
-    return _named(heading, kind_of(key), _of(key, figures), agents, measure_help(key))
+    return _named(heading, kind_of(key), of_measure(key, figures), agents, measure_help(key))
 
 
-def _of(key: str, figures: Mapping[str, Mapping[str, Figure]]) -> dict[str, Figure]:
+def of_measure(key: str, figures: Mapping[str, Mapping[str, Figure]]) -> dict[str, Figure]:
+    """Agent to its figure of the measure, of those that have one."""
     return {agent: row[key] for agent, row in figures.items() if key in row}
 
 
@@ -162,7 +163,7 @@ def conversations(results: Results) -> list[tuple[str, Table]]:
         for name in (one for one in telling if one in there):
             title = f"{measure_name(name)} by {way}"
             title = title[:1].upper() + title[1:]
-            parts = [_named(group, kind_of(name), _of(name, of), agents, "") for group, of in groups.items()]
+            parts = [_named(group, kind_of(name), of_measure(name, of), agents, "") for group, of in groups.items()]
             tables.append((title, by_agent(title, agents, parts)))
     return tables
 

@@ -18,7 +18,7 @@ from ..results import Results
 from .decision import lead_rows, told_lines
 from .judge import orders_lines, panel_lines
 from .plots import Scale
-from .tables import agreement_lines, corrected_lines, second_line
+from .tables import agreement_lines, corrected_lines, of_measure, second_line
 from .wording import (
     MISSING,
     STOPPED_EARLY,
@@ -141,30 +141,23 @@ class RankedTable:
 def _of_agents(results: Results) -> list[Part]:
     agents = results.agents
 
-    def cells(figures: Mapping[str, Figure], kind: Kind) -> list[Cell]:
-        return [shown(figures.get(agent), kind) for agent in agents]
-
     def part(name: str, figures: Mapping[str, Figure], kind: Kind, keep: int) -> Part:
-        return name, [cell.value for cell in cells(figures, kind)], keep
+        return name, [shown(figures.get(agent), kind).value for agent in agents], keep
 
-    def of(figures: Mapping[str, Mapping[str, Figure]], key: str) -> dict[str, Figure]:
-        return {agent: row[key] for agent, row in figures.items() if key in row}
-
-    points = cells(results.points, "points")
     parts = [
-        ("points", [cell.value for cell in points], 0),
-        (f"[{confidence(results)}]", [cell.interval for cell in points], 3),
+        part("points", results.points, "points", 0),
+        (f"[{confidence(results)}]", [shown(results.points.get(agent), "points").interval for agent in agents], 3),
         part("BT", results.bradley_terry, "rating", 1),
     ]
     keeps = {"RR(rel=2)": 4, "RR": 6, "nDCG": 9, "R(": 9}
     for key in dict.fromkeys(key for agent in agents for key in results.retrieval.get(agent, {})):
         keep = next((keep for start, keep in keeps.items() if key.startswith(start)), 10)
-        parts.append(part(measure_name(key), of(results.retrieval, key), kind_of(key), keep))
+        parts.append(part(measure_name(key), of_measure(key, results.retrieval), kind_of(key), keep))
     if told := telling_criterion(results):
-        parts.append(part(measure_name(told).removeprefix("answer "), of(results.pointwise, told), "mean", 5))
+        parts.append(part(measure_name(told).removeprefix("answer "), of_measure(told, results.pointwise), "mean", 5))
     if results.refusals:
         parts.append(part("refusals", results.refusals, "share", 8))
-    parts.append(part("answered", of(results.answers, "answered"), "share", 8))
+    parts.append(part("answered", of_measure("answered", results.answers), "share", 8))
     failed = results.failures.answers if results.failures else {}
     return [*parts, ("failed", [f"{failed[agent]:,}" if agent in failed else MISSING for agent in agents], 2)]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, compress
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, compress, pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -113,20 +113,20 @@ class PromptfooTable(Layout):
 
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """An answer for each row and provider. Raises InputError with the line."""
-        return runs_apart(one for row in rows for one in _promptfoo_cells(row, path))
-
-
-def _promptfoo_cells(row: Row, path: Path) -> Iterator[Given]:
-    names = list(row.fields)
-    places = [at for at, name in enumerate(names[:-1]) if name.startswith("[") and names[at + 1].startswith("Status")]
-    given = {name: row.fields[name] for name in names[: places[0] if places else None]}
-    prompts: dict[str, list[Any]] = {}
-    for place in places:
-        answer, status = row.fields[names[place]], str(row.fields[names[place + 1]])
-        provider = {"id": names[place][1:].partition("] ")[0]}
-        failed = {"error": f"no answer is given ({status})"} if not answer else {"output": answer}
-        whole = {"vars": given, "provider": provider, "promptIdx": place, "response": failed}
-        yield _read(row._replace(fields=whole), _promptfoo, path, prompts)
+        made = []
+        for row in rows:
+            names = list(row.fields)
+            pairs = enumerate(pairwise(names))
+            places = [at for at, (name, after) in pairs if name.startswith("[") and after.startswith("Status")]
+            given = {name: row.fields[name] for name in names[: places[0] if places else None]}
+            prompts: dict[str, list[Any]] = {}
+            for place in places:
+                answer, status = row.fields[names[place]], str(row.fields[names[place + 1]])
+                provider = {"id": names[place][1:].partition("] ")[0]}
+                response = {"output": answer} if answer else {"error": f"no answer is given ({status})"}
+                whole = {"vars": given, "provider": provider, "promptIdx": place, "response": response}
+                made.append(_read(row._replace(fields=whole), _promptfoo, path, prompts))
+        return runs_apart(made)
 
 
 class Inspect(Layout):
