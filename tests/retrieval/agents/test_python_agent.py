@@ -102,9 +102,9 @@ def test_the_last_it_printed_is_told_where_it_ends(ask):
     assert str(answers[2].error).endswith(r"; the last it printed: no \x1b[31m memory")
 
 
-@pytest.mark.parametrize("at_once", [1, 4])
 @pytest.mark.parametrize(
-    "hangs", ["import time; time.sleep(999)", "import re; re.match('(a+)+$', 'a' * 99 + 'b')", "input()"]
+    ("hangs", "at_once"),
+    [("import time; time.sleep(999)", 1), ("import re; re.match('(a+)+$', 'a' * 99 + 'b')", 4), ("input()", 4)],
 )
 def test_a_query_that_hangs_is_an_error_in_time_and_all_others_are_answered(ask, hangs: str, at_once: int):
     started = time.monotonic()
