@@ -25,6 +25,7 @@ THRESHOLD = Fraction(4, 5)
 It is the resemblance of Broder 1997, "On the resemblance and containment of documents"."""
 
 _WIDE = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_IS_WIDE = re.compile(rf"[{_WIDE}]")
 _WORD = re.compile(rf"[{_WIDE}]+|(?:(?![{_WIDE}])[\w'’])+")
 _NAME = re.compile(r"\d|_|.[A-Z]")
 
@@ -56,6 +57,7 @@ class Shape:
     names: frozenset[str]
 
 
+@functools.lru_cache(maxsize=4096)
 def shape_of(text: str, language: str) -> Shape:
     """The shape of a question. `language` (ISO 639) chooses the stemmer; a language without one is not stemmed.
 
@@ -73,7 +75,7 @@ def tokens_of(text: str) -> list[str]:
     """The words of a text in their order; scripts without spaces are cut into pairs of characters."""
     found: list[str] = []
     for word in _WORD.findall(unicodedata.normalize("NFKC", text)):
-        pairs = [word[at : at + 2] for at in range(len(word) - 1)] if re.match(rf"[{_WIDE}]", word) else []
+        pairs = [word[at : at + 2] for at in range(len(word) - 1)] if _IS_WIDE.match(word) else []
         found += pairs or [word.strip("'’_") or word]
     return found
 
@@ -81,7 +83,7 @@ def tokens_of(text: str) -> list[str]:
 def words_of(text: str) -> list[str]:
     """The words of a text in their order, in small letters; scripts without spaces are cut into characters."""
     found = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
-    return [part for word in found for part in (word if re.match(rf"[{_WIDE}]", word) else [word.strip("'’_") or word])]
+    return [part for word in found for part in (word if _IS_WIDE.match(word) else [word.strip("'’_") or word])]
 
 
 def content_of(words: Iterable[str], language: str) -> list[str]:
