@@ -328,15 +328,9 @@ def chosen(cases: Sequence[GameCase], material: Material, settings: JudgeSetting
         one_each = [panel_verdicts(verdicts(rows[meeting]), settings.models) for meeting in meetings]
         return [None if one.winner is None else SCORES[one.winner] for [one] in one_each]
 
-    met = adaptive_meetings(
-        material.agents,
-        [query.id for query in material.queries],
-        source_clusters(material.queries),
-        scores,
-        settings.seed,
-        settings.adaptive_confidence,
-        settings.adaptive_max_games,
-    )
+    queries, clusters = [query.id for query in material.queries], source_clusters(material.queries)
+    limits = settings.adaptive_confidence, settings.adaptive_max_games
+    met = adaptive_meetings(material.agents, queries, clusters, scores, settings.seed, *limits)
     return [case for case in cases if _meeting(case) in met]
 
 

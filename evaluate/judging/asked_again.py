@@ -112,38 +112,27 @@ def judge_again(
     waves: the queries with what each wave brings; games: by wave, those that a judge was asked about. in_turn: of a run
     that may end early, the ids of the queries as they are asked: what is drawn of the first stays when others follow.
     """
+
+    def some(of: Sequence[Drawn], kind: str, query: Callable[[Drawn], str]) -> list[Drawn]:
+        return drawn(of, settings, kind, [query(one) for one in of] if in_turn else (), in_turn)
+
     asked = [panel for panel in panels if panel.mode != "probability"] if settings.repeats else []
     given: list[tuple[Judge[Any], Sequence[Any]]] = []
+    of_query = attrgetter("query.id")
     for panel in asked:
-        for number, (cases, some) in enumerate(zip(waves, games, strict=True)):
-            given += _of_wave(panel, settings, cases, some, f":{number}" if number else "", in_turn)
+        for number, (cases, played) in enumerate(zip(waves, games, strict=True)):
+            wave = f":{number}" if number else ""
+            grader, passages = panel.passages(cases)
+            meetings = set(some(sorted({_meeting(game) for game in played}), f"games{wave}", itemgetter(0)))
+            replayed = [game for game in played if _meeting(game) in meetings]
+            given += [
+                (grader, some(passages, f"passages{wave}", of_query)),
+                *((judge, some(units(judge, cases), f"answers{wave}", of_query)) for judge in panel.pointwise),
+                *((judge, [game for game in replayed if panel.judge_of(game) is judge]) for judge in panel.of_games),
+            ]
     samples = range(1, settings.repeats + 1)
     made = judged([(AskedAgain(judge, sample), some) for sample in samples for judge, some in given], caller)
     return [row for rows in made for row in rows]
-
-
-def _of_wave(
-    panel: Panel,
-    settings: JudgeSettings,
-    cases: Sequence[QueryCase],
-    games: Sequence[Asked],
-    wave: str,
-    in_turn: Sequence[str],
-) -> list[tuple[Judge[Any], Sequence[Any]]]:
-    """What each judge is asked again; `wave` tells its draw from those of other waves."""
-    grader, passages = panel.passages(cases)
-
-    def some(of: Sequence[Drawn], what: str, query: Callable[[Drawn], str]) -> list[Drawn]:
-        return drawn(of, settings, f"{what}{wave}", [query(one) for one in of] if in_turn else (), in_turn)
-
-    meetings = set(some(sorted({_meeting(game) for game in games}), "games", itemgetter(0)))
-    replayed = [game for game in games if _meeting(game) in meetings]
-    of_query = attrgetter("query.id")
-    return [
-        (grader, some(passages, "passages", of_query)),
-        *((judge, some(units(judge, cases), "answers", of_query)) for judge in panel.pointwise),
-        *((judge, [game for game in replayed if panel.judge_of(game) is judge]) for judge in panel.of_games),
-    ]
 
 
 def _meeting(game: Asked) -> tuple[str, ...]:
@@ -165,11 +154,7 @@ def write_if_any(path: Path, rows: Sequence[Record]) -> None:
 
 
 def drawn(
-    cases: Sequence[Drawn],
-    settings: JudgeSettings,
-    kind: str,
-    queries: Sequence[str] = (),
-    in_turn: Sequence[str] = (),
+    cases: Sequence[Drawn], settings: JudgeSettings, kind: str, queries: Sequence[str] = (), in_turn: Sequence[str] = ()
 ) -> list[Drawn]:
     """`repeat_share` of the cases, rounded up, in their order; seeded.
 
@@ -289,20 +274,17 @@ def ask_once(waves: Sequence[Sequence[QueryCase]]) -> AskedOnce:
     first: dict[tuple[str, Text], str] = {}
     others: dict[tuple[str, str], list[str]] = {}
 
-    def is_first(query: str, passage: Passage) -> bool:
-        known = first.setdefault((query, _text(passage)), passage.id)
-        if known != passage.id:
-            others.setdefault((query, known), []).append(passage.id)
-        return known == passage.id
+    def kept(case: QueryCase) -> QueryCase:
+        mine = []
+        for one in case.passages:
+            known = first.setdefault((case.query.id, _text(one)), one.id)
+            if known == one.id:
+                mine.append(one)
+            else:
+                others.setdefault((case.query.id, known), []).append(one.id)
+        return replace(case, passages=tuple(mine))
 
-    kept = tuple(
-        tuple(
-            replace(case, passages=tuple(one for one in case.passages if is_first(case.query.id, one)))
-            for case in cases
-        )
-        for cases in waves
-    )
-    return AskedOnce(kept, others)
+    return AskedOnce(tuple(tuple(map(kept, cases)) for cases in waves), others)
 
 
 def shown_once(rows: Iterable[Evidence]) -> tuple[Evidence, ...]:

@@ -141,13 +141,9 @@ def _options(kind: type[Options], name: str, settings: EvaluateSettings, file: P
     try:
         return kind.model_validate_json(json.dumps(given, default=str))
     except ValidationError as error:
-        problem = plain(first_problem(error).replace("Value error, ", ""))
-        known = ", ".join(kind.model_fields)
-        raise InputError(
-            f"evaluate.settings.{name}: {problem}",
-            file=file,
-            remedy=f"{did_you_mean(strange, kind.model_fields)}known here: {known}",
-        ) from None
+        problem = f"evaluate.settings.{name}: {plain(first_problem(error).replace('Value error, ', ''))}"
+        remedy = f"{did_you_mean(strange, kind.model_fields)}known here: {', '.join(kind.model_fields)}"
+        raise InputError(problem, file=file, remedy=remedy) from None
 
 
 def _check_names(evaluators: Sequence[Evaluator], settings: EvaluateSettings, file: Path) -> None:
@@ -165,9 +161,8 @@ def _check_names(evaluators: Sequence[Evaluator], settings: EvaluateSettings, fi
         raise InputError(f"two judges give the criterion '{plain(twice[0])}'", file=file, remedy="rename yours")
     parts = [part.name for evaluator in evaluators for part in evaluator.made_of]
     if unused := sorted(set(settings.settings) - {*names, *parts}):
-        raise InputError(
-            f"[evaluate.settings.{plain(unused[0])}] is of a judge that is not in evaluate.judges", file=file
-        )
+        problem = f"[evaluate.settings.{plain(unused[0])}] is of a judge that is not in evaluate.judges"
+        raise InputError(problem, file=file)
 
 
 def experiment_evaluators(workspace: Workspace) -> list[Evaluator]:

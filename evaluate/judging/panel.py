@@ -159,10 +159,8 @@ def judge_mode(experiment: Experiment, model: str) -> Mode:
     settings = experiment.judge
     mode = mode_of("judge", model, settings.mode)
     if settings.listwise and mode == "probability":
-        raise InputError(
-            f'judge.games is "{settings.games}", and {model} is asked for probabilities: a list is not one token',
-            remedy='set mode = "label" or games = "all" under [judge]',
-        )
+        problem = f'judge.games is "{settings.games}", and {model} is asked for probabilities: a list is not one token'
+        raise InputError(problem, remedy='set mode = "label" or games = "all" under [judge]')
     return mode
 
 
@@ -176,10 +174,8 @@ def mode_of(table: Literal["judge", "evaluate"], model: str, wished: Literal["au
         return "label"
     gives = gives_probabilities(model)
     if wished == "probability" and not gives:
-        raise InputError(
-            f'{table}.mode is "probability", but {model} gives no token probabilities',
-            remedy='set mode = "label" or "auto", or name another model',
-        )
+        problem = f'{table}.mode is "probability", but {model} gives no token probabilities'
+        raise InputError(problem, remedy='set mode = "label" or "auto", or name another model')
     return "probability" if gives and (wished == "probability" or model.startswith("local:")) else "label"
 
 

@@ -154,9 +154,8 @@ class Source:
     def not_loaded(self, error: Exception, local_only: bool) -> InputError:
         """That it failed to load: any error of a model's files means that it cannot be used."""
         first = plain(str(error).strip().split("\n")[0][:200])
-        return self.unusable(
-            self.name, "the hub cannot be reached and it is not in the local cache" if local_only else first
-        )
+        reason = "the hub cannot be reached and it is not in the local cache" if local_only else first
+        return self.unusable(self.name, reason)
 
 
 def load_cross_encoder(source: Source) -> CrossEncoder:
@@ -262,7 +261,18 @@ class _Hhem:
         self.tokenizer = AutoTokenizer.from_pretrained(foundation, local_files_only=apart)
         self._model = T5ForTokenClassification(AutoConfig.from_pretrained(foundation, local_files_only=apart))
         path = cached_file(source.name, "model.safetensors", revision=source.revision, local_files_only=local_only)
-        _fill(self._model, load_file(str(path)))
+        # HHEM's weights have `t5.` before their names; the embedding may stand under either of two.
+        own = {name.removeprefix("t5."): value for name, value in load_file(str(path)).items()}
+        missing, unknown = self._model.load_state_dict(own, strict=False)
+        shared, embedding = "transformer.shared.weight", "transformer.encoder.embed_tokens.weight"
+        if unknown or set(missing) - {shared, embedding} or {shared, embedding} <= set(missing):
+            names = ", ".join([*unknown, *missing][:3])
+            raise ValueError(f"its weights are not those of HHEM-2.1-Open ({names})")
+        whole = self._model.transformer
+        if shared in missing:
+            whole.shared.weight = whole.encoder.embed_tokens.weight
+        elif embedding in missing:
+            whole.encoder.embed_tokens.weight = whole.shared.weight
         self._model.train(False)
         prompt = str(config.get("prompt") or HHEM_PROMPT)
         self._before, _, rest = prompt.partition("{text1}")
@@ -284,20 +294,6 @@ class _Hhem:
 
     def _text(self, pair: Pair) -> str:
         return self._before + pair[0] + self._between + pair[1] + self._after
-
-
-def _fill(model: Any, weights: dict[str, Any]) -> None:
-    """Put HHEM's weights (`t5.` before their names) into the model; the embedding may stand under either name."""
-    own = {name.removeprefix("t5."): value for name, value in weights.items()}
-    missing, unknown = model.load_state_dict(own, strict=False)
-    tied = {"transformer.shared.weight", "transformer.encoder.embed_tokens.weight"}
-    if unknown or set(missing) - tied or tied <= set(missing):
-        names = ", ".join([*unknown, *missing][:3])
-        raise ValueError(f"its weights are not those of HHEM-2.1-Open ({names})")
-    if "transformer.shared.weight" in missing:
-        model.transformer.shared.weight = model.transformer.encoder.embed_tokens.weight
-    elif "transformer.encoder.embed_tokens.weight" in missing:
-        model.transformer.encoder.embed_tokens.weight = model.transformer.shared.weight
 
 
 def token_limit(config: Any, tokenizer: Any) -> int | None:
@@ -399,20 +395,16 @@ class Embedded:
         prompt = prompt_for(self.name, model.prompts, "query")
         if prompt != "query: ":
             prompt = prompt_for(self.name, model.prompts, "passage")
-        parts = [(text, part) for text in texts for part in self._parts(text, prompt, limit)]
+        parts = [(text, text) for text in texts]
+        if limit:  # in stretches that the model reads whole, one for nearly every text
+            tokenizer = model.tokenizer
+            room = max(limit - n_tokens(prompt, tokenizer) - tokenizer.num_special_tokens_to_add() - 2, 1)
+            parts = [(text, part) for text in texts for part in windows(text, tokenizer, room) or [text]]
         rows = model.encode([part for _, part in parts], prompt=prompt, batch_size=32, show_progress_bar=False)
         made: dict[str, list[tuple[int, Any]]] = {text: [] for text in texts}
         for (text, part), row in zip(parts, rows, strict=True):
             made[text].append((n_tokens(part, model.tokenizer) if limit else 1, row))
         self._rows |= made
-
-    def _parts(self, text: str, prompt: str, limit: int | None) -> list[str]:
-        """The text in stretches that the model reads whole, one for nearly every text."""
-        if not limit:
-            return [text]
-        tokenizer = self.model.tokenizer
-        room = limit - n_tokens(prompt, tokenizer) - tokenizer.num_special_tokens_to_add() - 2
-        return windows(text, tokenizer, max(room, 1)) or [text]
 
 
 class Embeddings:

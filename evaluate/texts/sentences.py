@@ -91,12 +91,14 @@ def sentences(text: str) -> tuple[str, ...]:
     left out, and so are citations before which there is nothing to cite. Empty for text without words.
     """
     found: list[str] = []
-    for piece in _pieces(text):
-        bare = CITATION.sub("", piece)
-        if any(character.isalnum() for character in bare):
-            found.append(piece)
-        elif found and bare != piece:
-            found[-1] += f" {piece}"
+    for block, is_code in _blocks(text):
+        whole = is_code or block.lstrip().startswith("|")
+        for piece in [block.strip()] if whole else _split(re.sub(r"\s+", " ", block).strip()):
+            bare = CITATION.sub("", piece)
+            if any(character.isalnum() for character in bare):
+                found.append(piece)
+            elif found and bare != piece:
+                found[-1] += f" {piece}"
     return tuple(found)
 
 
@@ -119,14 +121,6 @@ def without_citations(sentence: str) -> str:
             kept.append(sentence[start : citation.start()])
             start = citation.end()
     return "".join([*kept, sentence[start:]]).strip()
-
-
-def _pieces(text: str) -> Iterator[str]:
-    for block, whole in _blocks(text):
-        if whole or block.lstrip().startswith("|"):
-            yield block.strip()
-        else:
-            yield from _split(re.sub(r"\s+", " ", block).strip())
 
 
 def _blocks(text: str) -> Iterator[tuple[str, bool]]:
@@ -271,15 +265,22 @@ class Loop(NamedTuple):
 NOTHING = Loop("", 0, 0)
 
 
-def longest_loop(text: str, at_least: int = 3) -> Loop:
-    """The loop over the most characters, its stretch said `at_least` times; numbers of lists and spaces apart.
+def longest_loop(text: str) -> Loop:
+    """The loop over the most characters, its stretch said three times or more; numbers of lists and spaces apart.
 
     A stretch of p characters is said in a row where each character is the one p places before. Tried are the distances
     at which parts of WINDOW characters most often come again, so that the time grows with the text's length.
     """
-    bare = re.sub(r"\s+", " ", _NUMBER.sub("", text)).strip()
-    found = (_loop(bare, period, at_least) for period in _distances(bare))
-    return max(found, key=lambda loop: loop.length, default=NOTHING)
+    bare, best = re.sub(r"\s+", " ", _NUMBER.sub("", text)).strip(), NOTHING
+    letters = np.frombuffer(bare.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    for period in _distances(bare):
+        breaks = np.flatnonzero(np.concatenate([[True], letters[period:] != letters[:-period], [True]]))
+        longest = int(np.argmax(np.diff(breaks)))
+        start, length = int(breaks[longest]), int(breaks[longest + 1] - breaks[longest]) - 1 + period
+        times = (length + 1) // period  # nothing stands between the last and what follows
+        if times >= 3 and length > best.length:
+            best = Loop(bare[start : start + period], times, length)
+    return best
 
 
 def _distances(text: str) -> list[int]:
@@ -294,33 +295,18 @@ def _distances(text: str) -> list[int]:
     return [distance for distance, _ in found.most_common(_TRIED)]
 
 
-def _loop(text: str, period: int, at_least: int) -> Loop:
-    letters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    breaks = np.flatnonzero(np.concatenate([[True], letters[period:] != letters[:-period], [True]]))
-    longest = int(np.argmax(np.diff(breaks)))
-    start, length = int(breaks[longest]), int(breaks[longest + 1] - breaks[longest]) - 1 + period
-    times = (length + 1) // period  # nothing stands between the last and what follows
-    return Loop(text[start : start + period], times, length) if times >= at_least else NOTHING
+def longest_repeat(text: str) -> tuple[str, int]:
+    """(the longest part that stands in the text twice without overlap, how often it does, counted from the left).
 
-
-class Repeat(NamedTuple):
-    """A part of a text, and how often it stands there without overlap, counted from the left; "" and 0: none."""
-
-    text: str
-    times: int
-
-
-def longest_repeat(text: str) -> Repeat:
-    """The longest such part, of equally long ones the first in the text.
-
-    By the ranks of all substrings of one length, doubled as in Karp, Miller and Rosenberg (1972, "Rapid identification
-    of repeated patterns in strings, trees and arrays"): O(n log² n) with numpy's sorting, no text is a bad case.
+    Of equally long ones the first; "" and 0: none. By the ranks of all substrings of one length, doubled as in Karp,
+    Miller and Rosenberg (1972, "Rapid identification of repeated patterns in strings, trees and arrays"): O(n log² n)
+    with numpy's sorting, no text is a bad case.
     """
     if len(text) < 2:
-        return Repeat("", 0)
+        return "", 0
     length, start = _longest(np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.int64))
     part = text[start : start + length]
-    return Repeat(part, text.count(part)) if part else Repeat("", 0)
+    return part, text.count(part) if part else 0
 
 
 def _longest(letters: Ints) -> tuple[int, int]:

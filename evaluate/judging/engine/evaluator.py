@@ -229,9 +229,7 @@ class Evaluator(Judge[Assessment]):
 
     def graded(self, case: Case, grade: Graded, **more: Any) -> Assessment:
         """The assessment that a grade gives."""
-        return self.assess(
-            case, grade.label, reason=grade.reason, probability=grade.probability, expected=grade.expected, **more
-        )
+        return self.assess(case, **grade._asdict(), **more)
 
     def fail(
         self,
@@ -287,7 +285,6 @@ class LabelJudge(Evaluator):
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
-        """One, from the lowest label to the highest."""
         lowest, highest = (number_of(end, self.scale) for end in (self.scale[0], self.scale[-1]))
         return (Criterion(self.name, lowest, highest),)
 
@@ -296,7 +293,6 @@ class LabelJudge(Evaluator):
         return values_of(case)
 
     def steps(self, case: Any) -> Steps:
-        """One request."""
         question = self.asked
         (reply,) = yield [question.request(self.values(case))]
         return [self.graded(case, question.read(reply))]
@@ -381,28 +377,24 @@ def together(
 
     Raises JudgeFailed, naming how many of them failed ("1 of 5 passages ..."), where one did.
     """
-    asked: dict[int, Sequence[Request]] = {}
     made: dict[int, Sequence[Assessment]] = {}
     errors: list[str] = []
-
-    def advance(place: int, replies: Sequence[Reply] | None) -> None:
-        try:
-            asked[place] = next(parts[place]) if replies is None else parts[place].send(replies)
-        except StopIteration as done:
-            made[place] = done.value
-        except JudgeFailed as error:
-            errors.append(str(error))
-        except ValueError as error:
-            errors.append(f"the judge's reply cannot be used ({error})")
-
-    for place in range(len(parts)):
-        advance(place, None)
-    while asked:
-        live, requests = list(asked), dict(asked)
-        asked.clear()
-        replies = iter((yield [request for place in live for request in requests[place]]))
-        for place in live:
-            advance(place, [next(replies) for _ in requests[place]])
+    given: dict[int, Sequence[Reply] | None] = dict.fromkeys(range(len(parts)))
+    while given:
+        asked: dict[int, Sequence[Request]] = {}
+        for place, replies in given.items():
+            try:
+                asked[place] = next(parts[place]) if replies is None else parts[place].send(replies)
+            except StopIteration as done:
+                made[place] = done.value
+            except JudgeFailed as error:
+                errors.append(str(error))
+            except ValueError as error:
+                errors.append(f"the judge's reply cannot be used ({error})")
+        if not asked:
+            break
+        answers = iter((yield [request for some in asked.values() for request in some]))
+        given = {place: [next(answers) for _ in some] for place, some in asked.items()}
     errors += [row.error for rows in made.values() for row in rows if row.error is not None]
     if errors:
         raise JudgeFailed(f"{len(errors)} of {len(parts)} {what} could not be judged: {errors[0]}")

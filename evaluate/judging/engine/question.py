@@ -167,10 +167,8 @@ class LabelQuestion:
 
     def __post_init__(self) -> None:
         if self.mode == "probability" and any(len(token) > 1 and token.isdigit() for token in self.tokens):
-            raise InputError(
-                f"the labels {self.labels[0]} to {self.labels[-1]} are not single tokens",
-                remedy='take a scale of one digit, or mode = "label"',
-            )
+            problem = f"the labels {self.labels[0]} to {self.labels[-1]} are not single tokens"
+            raise InputError(problem, remedy='take a scale of one digit, or mode = "label"')
 
     @property
     def tokens(self) -> tuple[str, ...]:

@@ -79,10 +79,7 @@ def judged(
 
 
 def assess(
-    evaluators: Sequence[Evaluator],
-    cases: Sequence[QueryCase],
-    caller: Caller,
-    kept: list[KeptReplies] | None = None,
+    evaluators: Sequence[Evaluator], cases: Sequence[QueryCase], caller: Caller, kept: list[KeptReplies] | None = None
 ) -> list[Assessment]:
     """The assessments of every evaluator, in its order, then by query, agent or passage, and criterion.
 

@@ -125,10 +125,7 @@ Split = Literal["sentence", "model", "whole"]
 Kind = Literal["claim", "abstention", "nothing"]
 Asking = Generator[Sequence[Request], Sequence[Reply], tuple["Claim", ...]]
 
-DEFAULT_PROMPTS = {
-    "sentence": PROMPTS / "groundedness_sentences.md",
-    "model": PROMPTS / "groundedness_claims.md",
-}
+DEFAULT_PROMPTS = {"sentence": PROMPTS / "groundedness_sentences.md", "model": PROMPTS / "groundedness_claims.md"}
 """The prompt of each way that asks the model."""
 
 

@@ -172,7 +172,6 @@ class Hallucination(Evaluator):
 
     @property
     def judge(self) -> str:
-        """The cross-encoder, with its revision where one is set."""
         return self._source.told
 
     @property

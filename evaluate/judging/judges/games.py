@@ -83,7 +83,6 @@ class Pairwise(Judge[Game]):
         return f"games-first-{self.first}"
 
     def owed(self, case: GameCase) -> list[Game]:
-        """One game."""
         return [self.game(case, error=NOT_JUDGED)]
 
     def settled(self, case: GameCase) -> Game | None:
@@ -101,7 +100,6 @@ class Pairwise(Judge[Game]):
         return (yield from self.played(case))
 
     def played(self, case: GameCase) -> StepsTo[Game]:
-        """One request."""
         (reply,) = yield [Request(self.messages(case), schema=PairwiseReply)]
         value: PairwiseReply = read_value(reply, PairwiseReply)
         of_first: dict[str, Winner] = {"A": "a", "B": "b"} if case.first == "a" else {"A": "b", "B": "a"}
@@ -132,7 +130,6 @@ class PairwiseByToken(Pairwise):
     """Asks for A or B as one token; the record keeps the probability that agent_a's answer is the better one."""
 
     def played(self, case: GameCase) -> StepsTo[Game]:
-        """One request."""
         (reply,) = yield [Request(self.messages(case), tokens=("A", "B"))]
         shown = distribution(reply, ("A", "B"))
         probability = shown["A"] if case.first == "a" else shown["B"]

@@ -51,6 +51,7 @@ class AnswerJudge(Evaluator):
     """Judges an answer by a prompt, which may show what was found relevant to the query (`evidence`)."""
 
     name = "pointwise"
+    criteria: tuple[Criterion, ...] = ()
 
     def __init__(self, setup: Setup, prompt: Prompt) -> None:
         super().__init__(setup)
@@ -75,11 +76,7 @@ class Pointwise(AnswerJudge):
     def __init__(self, setup: Setup, prompt: Prompt, names: Sequence[str], *, intent: bool = False) -> None:
         super().__init__(setup, prompt)
         self.names, self.schema = tuple(names), reply_schema(names, intent=intent)
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """Those that were named, from 0 to 2."""
-        return tuple(Criterion(name, 0, 2) for name in self.names)
+        self.criteria = tuple(Criterion(name, 0, 2) for name in names)
 
     def steps(self, case: AnswerCase) -> Steps:
         """One request. Raises InputError where the prompt names what it is not given."""
@@ -94,20 +91,13 @@ class PointwiseByToken(AnswerJudge):
 
     def __init__(self, setup: Setup, prompt: Prompt, criterion: str) -> None:
         super().__init__(setup, prompt)
-        self.criterion = criterion
+        self.criterion, self.criteria = criterion, (Criterion(criterion, 0, 2),)
 
     @property
     def batch_label(self) -> str:
-        """`pointwise-CRITERION`."""
         return f"{self.name}-{self.criterion}"
 
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """One, from 0 to 2."""
-        return (Criterion(self.criterion, 0, 2),)
-
     def values(self, case: AnswerCase) -> dict[str, Any]:
-        """With the criterion."""
         return super().values(case) | {"criterion": self.criterion}
 
     def steps(self, case: AnswerCase) -> Steps:
@@ -168,10 +158,9 @@ class CorrectnessByToken(PointwiseByToken):
 class RefusalByToken(CorrectnessByToken):
     """Asks by Yes or No whether the answer is a refusal, which it is where Yes is at least as likely as No."""
 
-    criteria = (Criterion(REFUSAL),)
-
     def __init__(self, setup: Setup, prompt: Prompt) -> None:
         super().__init__(setup, prompt, REFUSAL)
+        self.criteria = (Criterion(REFUSAL),)
 
     def steps(self, case: AnswerCase) -> Steps:
         """One request. Raises InputError where the prompt names what it is not given."""
@@ -317,7 +306,6 @@ class _OwnPrompt(LabelJudge):
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
-        """One, from the lowest label to the highest."""
         (scale,) = super().criteria
         return (replace(scale, threshold=(scale.lowest + scale.highest) / 2) if len(self.labels) == 2 else scale,)
 

@@ -64,7 +64,6 @@ class Relevance(Evaluator):
         self.template = prompt
 
     def steps(self, case: PassageCase) -> Steps:
-        """One request."""
         (reply,) = yield [self.request(case)]
         return [self.read(case, reply)]
 
@@ -86,7 +85,6 @@ class RelevanceByToken(Relevance):
     """Asks for the label as one token; label, probability and expected value come from the distribution."""
 
     def steps(self, case: PassageCase) -> Steps:
-        """One request."""
         (reply,) = yield [Request(self.messages(case), tokens=LABELS)]
         return [self.graded(case, likeliest(distribution(reply, LABELS)))]
 
@@ -99,7 +97,6 @@ class RelevanceByYes(Relevance):
         self.threshold = threshold
 
     def steps(self, case: PassageCase) -> Steps:
-        """One request."""
         (reply,) = yield [Request(self.messages(case), tokens=YES_NO)]
         return [self.graded(case, yes_or_no(distribution(reply, YES_NO)["Yes"], self.threshold, VERY_RELEVANT))]
 
@@ -131,10 +128,7 @@ class RelevanceBatch(Judge[Assessment]):
     def __init__(self, one: Relevance, prompt: Prompt, size: int, seed: int) -> None:
         self.setup, self.one, self.template, self.size, self.seed = one.setup, one, prompt, size, seed
 
-    @property
-    def batch_label(self) -> str:
-        """`relevance-batch`."""
-        return f"{self.one.batch_label}-batch"
+    batch_label = "relevance-batch"
 
     def label_of(self, asked: Sequence[Request]) -> str:
         """That, or of what is asked one by one `relevance`."""
@@ -149,7 +143,6 @@ class RelevanceBatch(Judge[Assessment]):
         return [PassagesCase(case.query, tuple(passages[a:b])) for a, b in pairwise(ends)]
 
     def owed(self, case: PassagesCase) -> list[Assessment]:
-        """One for each passage."""
         return [row for each in case.single for row in self.one.owed(each)]
 
     def steps(self, case: PassagesCase) -> Steps:
@@ -163,17 +156,17 @@ class RelevanceBatch(Judge[Assessment]):
                 graded = [(each, by_number[number]) for number, each in enumerate(case.single, 1)]
                 return [self.one.assess(each, grade.label, reason=grade.reason) for each, grade in graded]
         replies = yield [self.one.request(each) for each in case.single]
-        return [self._read(each, reply) for each, reply in zip(case.single, replies, strict=True)]
+        rows = []
+        for each, reply in zip(case.single, replies, strict=True):
+            try:
+                rows.append(self.one.read(each, reply))
+            except JudgeFailed as error:
+                rows.append(self.one.fail(each, str(error)))
+        return rows
 
     def messages(self, case: PassagesCase) -> tuple[Message, ...]:
         """The prompt with the query and the passages in it. Raises InputError where it names something else."""
         return self.template.render({"query": case.query, "passages": case.passages})
-
-    def _read(self, case: PassageCase, reply: Reply) -> Assessment:
-        try:
-            return self.one.read(case, reply)
-        except JudgeFailed as error:
-            return self.one.fail(case, str(error))
 
 
 def qrels_of(judgments: Sequence[Judgment]) -> dict[str, dict[str, int]]:

@@ -79,7 +79,6 @@ class ByEmbedding(Embeds):
 
     @property
     def judge(self) -> str:
-        """The embedding model."""
         return self.embedding
 
     def prepare(self, cases: Sequence[AnswerCase]) -> None:

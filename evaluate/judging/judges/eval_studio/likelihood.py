@@ -198,20 +198,18 @@ class GptScore(LikelihoodEvaluator):
         return super().n_calls and float(len(self.options.aspects) * self.ways)
 
     def given(self, case: AnswerCase) -> Mapping[str, Sequence[Given]]:
-        """By aspect."""
-        texts = self.texts(case)
-        return {
-            f"{self.name}_{aspect}": [self._asked(case, aspect, *one) for one in texts]
-            for aspect in self.options.aspects
-        }
+        found: dict[str, list[Given]] = {}
+        for aspect in self.options.aspects:
+            given = found.setdefault(f"{self.name}_{aspect}", [])
+            for shown, between, text, of in self.texts(case):
+                messages = self.prompt().render({**values_of(case), "aspect": aspect, "text": shown})
+                prompt = "\n\n".join(filter(None, (one.content for one in messages)))
+                given.append(Given(prompt + between, text, of))
+        return found
 
     def texts(self, case: AnswerCase) -> Sequence[tuple[str, str, str, str]]:
         """(what the prompt shows, what parts it from the text, the text, what that is)."""
         raise NotImplementedError
-
-    def _asked(self, case: AnswerCase, aspect: str, shown: str, between: str, text: str, of: str) -> Given:
-        messages = self.prompt().render({**values_of(case), "aspect": aspect, "text": shown})
-        return Given("\n\n".join(filter(None, (one.content for one in messages))) + between, text, of)
 
 
 class _BothWays(GptScore):
@@ -222,7 +220,6 @@ class _BothWays(GptScore):
     ways = 2
 
     def texts(self, case: AnswerCase) -> Sequence[tuple[str, str, str, str]]:
-        """Both."""
         answer, expected = needed(case.text, "answer"), needed(expected_response(case.query) or "", "expected response")
         return [
             (expected, " ", answer, "answer after expected response"),
@@ -267,7 +264,6 @@ class GptScoreSummarizationWithoutReference(GptScore):
     calls = 7.0
 
     def texts(self, case: AnswerCase) -> Sequence[tuple[str, str, str, str]]:
-        """The answer after the passages."""
         context = needed("\n\n".join(passage.text for passage in checked_passages(case)), "context")
         return [(context, "\n", needed(case.text, "answer"), "answer after the passages")]
 
@@ -284,7 +280,6 @@ class GptScoreQuestionAnswering(GptScore):
     calls = 8.0
 
     def texts(self, case: AnswerCase) -> Sequence[tuple[str, str, str, str]]:
-        """`Answer: Yes`, after question and answer."""
         question, answer = needed(case.query.text, "question"), needed(case.text, "answer")
         return [(f"human: {question}\nAI: {answer}", "\n", "Answer: Yes", "Answer: Yes")]
 
@@ -308,7 +303,6 @@ class Perplexity(LikelihoodEvaluator):
     criteria = (Criterion(name, 1.0, inf, lower_is_better=True),)
 
     def given(self, case: AnswerCase) -> Mapping[str, Sequence[Given]]:
-        """The answer, after nothing."""
         return {self.name: [Given("", needed(case.text, "answer"), "answer")]}
 
     def label(self, nll: float) -> float:

@@ -118,7 +118,6 @@ class ContextMrr(ByPassage):
     criteria = (Criterion(name, threshold=0.75),)
 
     def passages(self, case: AnswerCase) -> Sequence[Passage]:
-        """The first ones."""
         return case.passages[: self.options.depth]
 
     def steps(self, case: AnswerCase) -> Sequence[Assessment]:
@@ -199,7 +198,6 @@ class ContextRecall(YesShare):
     default_prompt: ClassVar = PROMPTS / "context_recall.md"
 
     def steps(self, case: AnswerCase) -> Steps:
-        """The verdicts on the sentences of the expected response."""
         passages, expected = checked_context(case), expected_response(case.query) or ""
         check_words(expected, "expected response")
         texts = sentences(expected)
@@ -225,7 +223,6 @@ class ContextRelevancy(YesShare):
     default_prompt: ClassVar = PROMPTS / "context_relevancy.md"
 
     def steps(self, case: AnswerCase) -> Steps:
-        """The verdicts on the sentences of each passage."""
         passages = checked_context(case)
         check_words(" ".join(passage.text for passage in passages), "context")
         cut = [(passage, sentences(passage.text)) for passage in passages]

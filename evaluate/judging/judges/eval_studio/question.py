@@ -124,8 +124,24 @@ def written(text: str, least: int) -> Written:
 
 @lru_cache(maxsize=256)
 def _ranked(words: str) -> Mapping[str, float]:
-    """Kept for a while, as a question comes again with every agent's answer."""
-    _check_sentences(words)
+    """Kept for a while, as a question comes again with every agent's answer.
+
+    Raises Unclear where sentences that are long enough are surely in more than one language.
+    """
+    sizes: Counter[str] = Counter()
+    sized = [(letters(sentence), sentence) for sentence in sentences(words)[:100]]
+    asked = sorted((one for one in sized if one[0] >= _SENTENCE), reverse=True)
+    left = sum(size for size, _ in asked)
+    for size, sentence in asked if len(asked) > 1 else ():
+        second = sum(n for _, n in sizes.most_common(2)[1:])
+        if second + left < _SHARE * (sizes.total() + left):
+            break  # whatever the others are in, no second language has its share
+        left -= size
+        language, probability = identifier().classify(sentence)
+        if probability >= _SURE:
+            sizes["en" if language == "pcm" else language] += size
+    if sum(size >= _SHARE * sizes.total() for size in sizes.values()) > 1:
+        raise Unclear(f"mixed: sentences in {' and '.join(sorted(sizes))}")
     ranked = dict(identifier().rank(words))
     ranked["en"] += ranked.pop("pcm", 0.0)
     return ranked
@@ -172,24 +188,6 @@ def _of_one_script(text: str) -> str:
     of_others = share >= BORROWED
     dropped = [sign for sign, _ in signs if (_script(sign) == "LATIN") == of_others]
     return text.translate(dict.fromkeys(map(ord, dropped))) if dropped else text
-
-
-def _check_sentences(text: str) -> None:
-    """Raises Unclear where sentences that are long enough are surely in more than one language."""
-    sizes: Counter[str] = Counter()
-    sized = [(letters(sentence), sentence) for sentence in sentences(text)[:100]]
-    asked = sorted((one for one in sized if one[0] >= _SENTENCE), reverse=True)
-    left = sum(size for size, _ in asked)
-    for size, sentence in asked if len(asked) > 1 else ():
-        second = sum(n for _, n in sizes.most_common(2)[1:])
-        if second + left < _SHARE * (sizes.total() + left):
-            return  # whatever the others are in, no second language has its share
-        left -= size
-        language, probability = identifier().classify(sentence)
-        if probability >= _SURE:
-            sizes["en" if language == "pcm" else language] += size
-    if sum(size >= _SHARE * sizes.total() for size in sizes.values()) > 1:
-        raise Unclear(f"mixed: sentences in {' and '.join(sorted(sizes))}")
 
 
 @lru_cache(maxsize=1)
@@ -249,17 +247,14 @@ class LanguageMismatch(LabelJudge):
 
     @property
     def judge(self) -> str:
-        """Who says it."""
         return self.setup.model if self.options.by == "judge" else "py3langid"
 
     @property
     def asking(self) -> Asks:
-        """The judge, where it is to say it."""
         return "judge" if self.options.by == "judge" else "nothing"
 
     @property
     def n_calls(self) -> float:
-        """One of the judge, or none."""
         return 1.0 if self.options.by == "judge" else 0.0
 
     def check_at_hand(self) -> None:
@@ -268,7 +263,6 @@ class LanguageMismatch(LabelJudge):
             raise MissingExtra("language_mismatch needs py3langid, which", "evaluators")
 
     def steps(self, case: AnswerCase) -> Steps | Sequence[Assessment]:  # type: ignore[override]
-        """One request of the judge, or none."""
         if not any(map(str.isalpha, case.text)):
             return [self.fail(case, f"{NO_VALUE}the answer holds no words")]
         return super().steps(case) if self.options.by == "judge" else [self._identified(case)]

@@ -58,7 +58,6 @@ class GoldenSimilarity(ByEmbedding):
         return self.setup.embedding
 
     def texts(self, case: AnswerCase) -> tuple[str, str]:
-        """Both, whole."""
         return case.text, expected_response(case.query) or ""
 
     def steps(self, case: AnswerCase) -> Sequence[Assessment]:
@@ -165,13 +164,22 @@ def references(query: Query) -> list[str]:
 ORDERS = (1, 2, 3, 4)
 
 
+class ByReferences(Rule):
+    """Holds an answer against each line of `metadata.expected_response` by itself, and asks no model."""
+
+    family = "eval-studio-truth"
+    needs = ("expected_response",)
+    reads = ("expected_response", "answer")
+    tags = ("valid and reliable", "outcomes analysis")
+
+
 class BleuOptions(Options):
     """tokenize: sacrebleu's tokenizer; "char" or "zh" for what is written without spaces, "intl" for Unicode marks."""
 
     tokenize: Literal["13a", "intl", "char", "zh", "none"] = "13a"
 
 
-class Bleu(Rule):
+class Bleu(ByReferences):
     """Counts the n-grams that an answer shares with the expected response.
 
     Each is sacrebleu's sentence BLEU with as many n-grams as its number, exponential smoothing and effective order, as
@@ -181,13 +189,9 @@ class Bleu(Rule):
 
     name = "bleu"
     place = 404
-    family = "eval-studio-truth"
     about = "the n-grams that the answer shares with the expected response, n up to 1, 2, 3 and 4; asks no model"
-    needs = ("expected_response",)
-    reads = ("expected_response", "answer")
     by = "sacrebleu"
     source = "H2O Eval Studio, BLEU; Papineni et al. 2002; sacrebleu (Post 2018)"
-    tags = ("valid and reliable", "outcomes analysis")
     options: BleuOptions
     options_type = BleuOptions
     criteria = tuple(Criterion(f"bleu_{order}", threshold=0.75) for order in ORDERS)
@@ -202,7 +206,6 @@ class Bleu(Rule):
         return BLEU(max_ngram_order=ORDERS[-1], effective_order=True, tokenize=self.options.tokenize)
 
     def check_at_hand(self) -> None:
-        """Raises MissingExtra."""
         self.scorer  # noqa: B018  (loaded here, before any model is asked)
 
     def steps(self, case: AnswerCase) -> Sequence[Assessment]:
@@ -213,15 +216,9 @@ class Bleu(Rule):
             return [self.fail(case, f"{NO_VALUE}the answer has no word", criterion=name) for name in names]
         rows = []
         for order, name in zip(ORDERS, names, strict=True):
-            made = self.scorer.compute_bleu(
-                found.counts[:order],
-                found.totals[:order],
-                found.sys_len,
-                found.ref_len,
-                smooth_method="exp",
-                effective_order=True,
-                max_ngram_order=order,
-            )
+            counted = found.counts[:order], found.totals[:order], found.sys_len, found.ref_len
+            rule = {"smooth_method": "exp", "effective_order": True, "max_ngram_order": order}
+            made = self.scorer.compute_bleu(*counted, **rule)
             rows.append(self.assess(case, float(min(made.score / 100, 1.0)), criterion=name))
         return rows
 
@@ -235,7 +232,7 @@ class ClassificationOptions(Options):
     classes: tuple[str, ...] = ()
 
 
-class Classification(Rule):
+class Classification(ByReferences):
     """1 where an answer names the class that `metadata.expected_response` names (any of its lines), and else 0.
 
     Names are compared in lower case without the space, quotation marks, asterisks and full stop around them. The
@@ -246,13 +243,9 @@ class Classification(Rule):
 
     name = "classification"
     place = 406
-    family = "eval-studio-truth"
     about = "whether the answer is the expected class; of a run accuracy, precision, recall and F1; asks no model"
-    needs = ("expected_response",)
-    reads = ("expected_response", "answer")
     by = "expected_response"
     source = "H2O Eval Studio, classification; scikit-learn's precision_recall_fscore_support"
-    tags = ("valid and reliable", "outcomes analysis")
     options: ClassificationOptions
     options_type = ClassificationOptions
     criteria = (Criterion(name, threshold=0.5),)
@@ -277,7 +270,7 @@ def class_of(text: str) -> str:
 _NAMES = {"rouge1": "rouge_1", "rouge2": "rouge_2", "rougeL": "rouge_l"}
 
 
-class Rouge(Rule):
+class Rouge(ByReferences):
     """Counts the words, pairs of words and words in order that an answer shares with the expected response.
 
     Words are runs of letters and digits of any script, without stemming. Every line of `metadata.expected_response` is
@@ -286,17 +279,12 @@ class Rouge(Rule):
 
     name = "rouge"
     place = 405
-    family = "eval-studio-truth"
     about = "the words, pairs of words and longest sequence shared with the expected response, F1; asks no model"
-    needs = ("expected_response",)
-    reads = ("expected_response", "answer")
     by = "rouge-score"
     source = "H2O Eval Studio, ROUGE; Lin 2004; rouge-score"
-    tags = ("valid and reliable", "outcomes analysis")
     criteria = tuple(Criterion(name, threshold=0.75) for name in _NAMES.values())
 
     def check_at_hand(self) -> None:
-        """Raises MissingExtra."""
         check_at_hand()
 
     def steps(self, case: AnswerCase) -> Sequence[Assessment]:
@@ -339,7 +327,6 @@ class SentenceSimilarity(ByEmbedding):
     criteria = (Criterion(MEAN, -1.0, 1.0, threshold=0.75), Criterion(LEAST, -1.0, 1.0, threshold=0.75))
 
     def texts(self, case: AnswerCase) -> Sequence[str]:
-        """The sentences of both."""
         return [*answer_sentences(case.text, self.options.shortest), *self._expected(case)]
 
     def steps(self, case: AnswerCase) -> Sequence[Assessment]:
@@ -424,7 +411,6 @@ class SemanticSimilarity(ByEmbedding):
         return None
 
     def texts(self, case: AnswerCase) -> Sequence[str]:
-        """Both."""
         return [text for text in _pair(case) if has_words(text)]
 
     def steps(self, case: AnswerCase) -> Sequence[Assessment]:

@@ -13,7 +13,7 @@ from ragassay.errors import InputError
 from ragassay.records import Assessment, Query
 from ragassay.text import plain
 
-from .....texts.sentences import Loop, longest_loop, longest_repeat, sentences
+from .....texts.sentences import longest_loop, longest_repeat, sentences
 from ....engine.cases import AnswerCase
 from ....engine.evaluator import NO_VALUE, Criterion, Need, Options, Rule, records
 from ....engine.question import JudgeFailed
@@ -238,15 +238,10 @@ class LoopsFound(Rule):
         if not case.text.strip():
             return [self.fail(case, f"{NO_VALUE}the answer is empty")]
         found = longest_loop(case.text)
-        if not is_loop(found):
+        worded = any(map(str.isalnum, found.text))
+        often = worded and found.times >= 4 and len(found.text) >= SHORTEST
+        if not often and found.length < (LEAST if worded else LONG_RULE):
             return [self.assess(case, 0.0, reason="nothing found")]
         details = [{"repeated": found.text[:_SHOWN], "length": len(found.text), "times": found.times}]
         reason = f"{len(found.text)} characters, {found.times} times in a row"
         return [self.assess(case, 1.0, reason=reason, details=details)]
-
-
-def is_loop(found: Loop) -> bool:
-    """Whether it is long enough, and said often enough, to be one."""
-    if not any(map(str.isalnum, found.text)):
-        return found.length >= LONG_RULE
-    return found.length >= LEAST or (found.times >= 4 and len(found.text) >= SHORTEST)

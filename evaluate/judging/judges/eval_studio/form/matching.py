@@ -196,7 +196,6 @@ class TextMatching(Rule):
     criteria = tuple(Criterion(name, threshold=0.5) for name in _OF)
 
     def check_at_hand(self) -> None:
-        """Raises MissingExtra."""
         library()
 
     def check_query(self, query: Query) -> None:

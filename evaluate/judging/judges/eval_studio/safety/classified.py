@@ -40,16 +40,6 @@ _SPARE = 4
 """Tokens that a stretch may have more once it stands alone, at its two ends."""
 
 
-def check_classifier(source: Source) -> None:
-    """Raises InputError where there is no such model, MissingExtra without what loads it. Nothing is loaded."""
-    try:
-        check_encoder(source.name, source.evaluator)
-    except MissingExtra:
-        raise
-    except InputError as error:
-        raise source.unusable(source.name, str(error).partition("cannot be loaded: ")[2].partition(";")[0]) from error
-
-
 def declared_labels(source: Source) -> tuple[str, ...] | None:
     """The classes that its configuration names, without loading the model; None where it cannot be read or names none.
 
@@ -163,7 +153,6 @@ class Classified(Evaluator):
 
     @property
     def judge(self) -> str:
-        """The classifier, with its revision where one is set."""
         return self._source.told
 
     @property
@@ -189,8 +178,15 @@ class Classified(Evaluator):
 
     def check_at_hand(self) -> None:
         """Raises InputError where there is no classifier, or its configuration names classes without one wanted."""
-        check_classifier(self._source)
-        if (declared := declared_labels(self._source)) is not None:
+        source = self._source
+        try:
+            check_encoder(source.name, self.name)
+        except MissingExtra:
+            raise
+        except InputError as error:
+            why = str(error).partition("cannot be loaded: ")[2].partition(";")[0]
+            raise source.unusable(source.name, why) from error
+        if (declared := declared_labels(source)) is not None:
             self._check_classes(declared)
 
     def _check_classes(self, labels: Sequence[str]) -> None:
@@ -236,7 +232,6 @@ class Toxicity(Classified):
 
     @property
     def classes(self) -> dict[str, str]:
-        """Of the same names."""
         return {name: _called(name) for name in self.options.classes}
 
 
@@ -253,7 +248,6 @@ class FairnessBias(Classified):
 
     @property
     def classes(self) -> dict[str, str]:
-        """One."""
         return {self.name: _called(self.options.biased)}
 
 
@@ -274,7 +268,6 @@ class Unwanted(LabelJudge):
         return (Criterion(self.name, lower_is_better=True, threshold=0.5),)
 
     def steps(self, case: AnswerCase) -> Steps:
-        """One request."""
         if not has_words(case.text):
             return [self.fail(case, NO_WORDS)]
         return (yield from super().steps(case))
