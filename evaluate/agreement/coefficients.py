@@ -133,9 +133,9 @@ def detection_shares(human: Truths, judge: Truths) -> list[Share]:
     ]
 
 
-def near_shares(human: Floats, judge: Floats, within: float = 1.0) -> Share:
-    """Off-by-one accuracy: the share of rows whose labels differ by no more than `within`."""
-    near = np.abs(human - judge) <= within + 1e-9
+def near_shares(human: Floats, judge: Floats) -> Share:
+    """Off-by-one accuracy: the share of rows whose labels differ by no more than 1."""
+    near = np.abs(human - judge) <= 1 + 1e-9
     return _share("off_by_one", near, np.ones_like(near), "no row has both labels")
 
 

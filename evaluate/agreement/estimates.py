@@ -41,10 +41,8 @@ def draws(n_clusters: int, replicates: int, seed: int) -> Floats:
     return weights
 
 
-def bootstrap_interval(
-    value: float, replicates: Floats, n_clusters: int, *, bounded: bool, confidence: float = 0.95
-) -> Ends:
-    """The ends from the value in each replicate; None below two clusters and where no replicate differs.
+def bootstrap_interval(value: float, replicates: Floats, n_clusters: int, *, bounded: bool) -> Ends:
+    """The ends of 95% from the value in each replicate; None below two clusters and where no replicate differs.
 
     bounded: the figure lies between -1 and 1 and Fisher's scale is used; else Student's t as it is. Replicates in which
     the figure is undefined (NaN) take no part.
@@ -54,13 +52,13 @@ def bootstrap_interval(
         return None, None
     from scipy.special import stdtrit
 
-    reach = float(stdtrit(n_clusters - 1, (1 + confidence) / 2)) * known.std() * np.sqrt(n_clusters / (n_clusters - 1))
+    reach = float(stdtrit(n_clusters - 1, 0.975)) * known.std() * np.sqrt(n_clusters / (n_clusters - 1))
     if bounded:
         inside = float(np.clip(value, -1 + 1e-6, 1 - 1e-6))
         around = np.tanh(np.arctanh(inside) + np.array([-1, 1]) * reach / (1 - inside**2))
     else:
         around = value + np.array([-1, 1]) * reach
-    tail = expanded_tail(n_clusters, confidence)
+    tail = expanded_tail(n_clusters, 0.95)
     low, high = np.quantile(known, [tail, 1 - tail])
     return float(min(low, around[0])), float(max(high, around[1]))
 
@@ -82,7 +80,7 @@ def rank_interval(value: float, replicates: Floats, n_clusters: int) -> Ends:
     return min(end, value), max(end, value)
 
 
-def perfect_interval(n_by_cluster: Floats, chance: float, confidence: float = 0.95) -> Ends:
+def perfect_interval(n_by_cluster: Floats, chance: float) -> Ends:
     """Where all labels agree, and resampling sees no spread: rows that disagree have at most a share of `reach`.
 
     `reach` is the exact limit for so many like observations (`alike_interval`), and a row that disagrees is taken to do
@@ -91,7 +89,7 @@ def perfect_interval(n_by_cluster: Floats, chance: float, confidence: float = 0.
     """
     if (n_by_cluster > 0).sum() < 2 or chance >= 1:
         return None, None
-    low, _ = alike_interval(np.array(1.0), n_by_cluster[n_by_cluster > 0], (0.0, 1.0), confidence)
+    low, _ = alike_interval(np.array(1.0), n_by_cluster[n_by_cluster > 0], (0.0, 1.0))
     return max(-1.0, 1 - (1 - float(low)) / (1 - chance)), 1.0
 
 
@@ -116,9 +114,9 @@ class Rare:
     counts: Floats
     n_clusters: int
 
-    def ends(self, statistic: Statistic, confidence: float = 0.95) -> tuple[float, float]:
-        """The interval of a figure of agreement, its quantiles as far out as few clusters need (Hesterberg 2015)."""
-        tail = expanded_tail(self.n_clusters, confidence)
+    def ends(self, statistic: Statistic) -> tuple[float, float]:
+        """The 95% interval of a figure of agreement, its quantiles as far out as few clusters ask (Hesterberg 2015)."""
+        tail = expanded_tail(self.n_clusters, 0.95)
         low, high = np.clip(np.quantile(statistic(self.table, self.counts), [tail, 1 - tail]), -1.0, 1.0)
         return float(low), float(high)
 

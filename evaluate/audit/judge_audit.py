@@ -309,11 +309,9 @@ def among_verdicts(
     return _among(said, clusters, bootstrap, seed, (GAME,))[0]
 
 
-def among_people(
-    labels: Iterable[Label], clusters: Clusters, *, bootstrap: int = 1000, seed: int = 7
-) -> tuple[AmongJudges, ...]:
+def among_people(labels: Iterable[Label], clusters: Clusters) -> tuple[AmongJudges, ...]:
     """The same of people's labels of `labels.csv`, `judges` being the people; games are a criterion like others."""
-    return _among([(label.key, label.who, label.value) for label in labels], clusters, bootstrap, seed)
+    return _among([(label.key, label.who, label.value) for label in labels], clusters, 1000, 7)
 
 
 def _among(

@@ -56,7 +56,7 @@ def _queries(findings: Findings, k: int) -> list[Unit]:
     for query in findings.queries:
         passages = [passage for passage in shown(findings, query, k) if passage in findings.material.passages]
         judged = [row for row in rows.get(query, ()) if row.label is not None and row.subject in passages]
-        mean = sum(_unsure(row) for row in judged) / len(judged) if judged else 1.0
+        mean = sum(unsure(row) for row in judged) / len(judged) if judged else 1.0
         share = sum(row.label == HIGHEST for row in judged) / len(judged) if judged else 0.0
         if passages:
             items = tuple((query, passage, CRITERION) for passage in passages)
@@ -70,7 +70,7 @@ def _answers(findings: Findings, criteria: Sequence[str]) -> list[Unit]:
         answer = findings.material.answers.get((row.query_id, row.subject))
         if row.label is not None and row.criterion in criteria and answer and answer.answer is not None:
             key = (row.query_id, row.subject, row.criterion)
-            rows.setdefault(key, []).append((row.label, _unsure(row)))
+            rows.setdefault(key, []).append((row.label, unsure(row)))
     means = {key: [sum(side) / len(side) for side in zip(*found, strict=True)] for key, found in rows.items()}
     return [Unit("answers", (key,), (key[2], key[1], f"{mean:.6f}"), doubt) for key, (mean, doubt) in means.items()]
 
@@ -93,17 +93,13 @@ def shown(findings: Findings, query: str, k: int) -> list[str]:
     return sorted({passage for ranking in rankings for passage, _ in ranking[:k]})
 
 
-def unsure(label: float, probability: float | None, expected: float | None, highest: float = HIGHEST) -> float:
+def unsure(row: Judgment) -> float:
     """How unsure the judge was, 0 to 1: by its expected label or the label's probability, else 1 in mid-scale."""
-    if expected is not None:
-        return min(1.0, 2 * abs(expected - round(expected)))
-    if probability is not None:
-        return min(1.0, 2 * (1 - probability))
-    return float(0 < label < highest)
-
-
-def _unsure(row: Judgment) -> float:
-    return unsure(row.label or 0.0, row.probability, row.expected)
+    if row.expected is not None:
+        return min(1.0, 2 * abs(row.expected - round(row.expected)))
+    if row.probability is not None:
+        return min(1.0, 2 * (1 - row.probability))
+    return float(0 < (row.label or 0.0) < HIGHEST)
 
 
 def whole_answers(found: Sequence[Unit]) -> list[Unit]:

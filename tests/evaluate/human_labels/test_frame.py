@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.results_folder import judgment
 
 from ragassay.evaluate.human_labels.frame import Unit, draw, numbers, probabilities, systematic, unsure
 from ragassay.evaluate.human_labels.sheet import Drawn, inclusion
@@ -56,7 +57,8 @@ def test_each_stratum_gets_its_share_for_any_seed() -> None:
     [(2, None, None, 0), (1, None, None, 1), (2, 0.9, None, 0.2), (1, 0.6, 1.5, 1), (0, 0.9, 0.1, 0.2)],
 )
 def test_unsure(label: float, probability: float | None, expected: float | None, value: float) -> None:
-    assert unsure(label, probability, expected) == pytest.approx(value)
+    row = judgment("q", "s", "c", label, probability=probability, expected=expected)
+    assert unsure(row) == pytest.approx(value)
 
 
 def test_two_sheets_together() -> None:
