@@ -256,7 +256,7 @@ def span_of(piece: Mapping[str, Any], documents: Documents, passages: Callable[[
     passages: those of corpus.jsonl by their ids, asked for only where a piece names one. Raises InputError, without
     file and line, where what it names is not in the documents.
     """
-    span = _of_passage(piece["passage"], passages()) if frozenset(piece) - GRADED == PASSAGE else None
+    span = _of_passage(piece["passage"], passages()) if "passage" in piece else None
     doc = span.doc if span else piece["doc"]
     if doc not in documents.names:
         remedy = f"{did_you_mean(doc, documents.names)}name it as pages.jsonl does, with its folder in the corpus"
@@ -264,10 +264,8 @@ def span_of(piece: Mapping[str, Any], documents: Documents, passages: Callable[[
     found = span or _in_document(piece, documents)
     length = len(documents.text(doc))
     if found.end > length:
-        raise InputError(
-            f"{found.start} to {found.end} is outside the text of {plain(doc)}, which has {length:,} characters",
-            remedy="count in its pages of pages.jsonl joined by newlines, or give a quote",
-        )
+        problem = f"{found.start} to {found.end} is outside the text of {plain(doc)}, which has {length:,} characters"
+        raise InputError(problem, remedy="count in its pages of pages.jsonl joined by newlines, or give a quote")
     if (stripped := documents.stripped(found)) is None:
         raise InputError(f"there is no text at {found.start} to {found.end} of {plain(doc)}", remedy="give others")
     return stripped
@@ -275,11 +273,9 @@ def span_of(piece: Mapping[str, Any], documents: Documents, passages: Callable[[
 
 def _of_passage(name: str, passages: Mapping[str, Passage]) -> Span:
     if name not in passages:
-        known = did_you_mean(name, passages)
-        raise InputError(
-            f"names the passage '{plain(name)}', which is not in corpus.jsonl",
-            remedy=f"{known}give one of its ids, or a document and a quote, which stay true when passages change",
-        )
+        problem = f"names the passage '{plain(name)}', which is not in corpus.jsonl"
+        remedy = "give one of its ids, or a document and a quote, which stay true when passages change"
+        raise InputError(problem, remedy=did_you_mean(name, passages) + remedy)
     span = place_of(passages[name])
     if span is None:
         problem = f"the passage '{plain(name)}' does not say where it stands (metadata doc, start, end)"

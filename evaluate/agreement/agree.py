@@ -103,7 +103,7 @@ def agree(
 
     A judge's figures are on the scale of its own labels and people's, whatever the other judges gave. scale: the labels
     in their order, where they are words or not all of them occur; relevant: the lowest label that counts as relevant;
-    thresholds: whether `thresholds` is told, too; left_out: judges that take no part, and why. Raises
+    thresholds: whether each of `thresholds` is told, too; left_out: judges that take no part, and why. Raises
     InputError where no row has the labels of both, and as `make_scale` does.
     """
     known = make_scale(ratings, scale, relevant)

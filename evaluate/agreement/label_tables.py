@@ -104,11 +104,8 @@ def ratings(table: LabelTable, raters: Sequence[str], by: str | None) -> Ratings
     among words.
     """
     if repeated := [name for name in raters if list(raters).count(name) > 1]:
-        raise InputError(
-            f"column '{plain(repeated[0])}' is named twice, and one rater has nothing to agree with",
-            file=table.file,
-            remedy="name the people's column and the judge's",
-        )
+        problem = f"column '{plain(repeated[0])}' is named twice, and one rater has nothing to agree with"
+        raise InputError(problem, file=table.file, remedy="name the people's column and the judge's")
     for name in [*raters, *([by] if by else [])]:
         if name not in table.columns:
             there = ", ".join(plain(column) for column in table.columns[:20])

@@ -152,29 +152,22 @@ class Mirror:
         changed_there = there != (known["there"] if known else None)
         changed_here = here is not None and here != (known["here"] if known else None)
         if changed_here and changed_there and there is not None:
-            raise InputError(
-                f"has changed here, in {self.folder}, and there since they were the same",
-                file=f"{self.url}/{name}",
-                remedy=f"remove {path} to take what is there, or the file there to keep yours",
-            )
+            problem = f"has changed here, in {self.folder}, and there since they were the same"
+            remedy = f"remove {path} to take what is there, or the file there to keep yours"
+            raise InputError(problem, file=f"{self.url}/{name}", remedy=remedy)
         if there is not None and (changed_there or here is None):
-            self._download(name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part = path.with_name(f".{path.name}.{os.getpid()}.part")
+            try:
+                self._files.get_file(f"{self._root}/{name}", str(part))
+                os.replace(part, path)
+            finally:
+                part.unlink(missing_ok=True)
             state[name] = {"here": _mark(path), "there": there}
-        elif there is None and known and not changed_here:
-            path.unlink(missing_ok=True)
-            del state[name]
         elif there is None and known:
+            if not changed_here:
+                path.unlink(missing_ok=True)
             del state[name]
-
-    def _download(self, name: str) -> None:
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f".{path.name}.{os.getpid()}.part")
-        try:
-            self._files.get_file(f"{self._root}/{name}", str(part))
-            os.replace(part, path)
-        finally:
-            part.unlink(missing_ok=True)
 
     def _write(self, name: str, content: Path | bytes) -> None:
         target = f"{self._root}/{name}"
