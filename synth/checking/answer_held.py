@@ -250,16 +250,16 @@ def _beginning(word: str) -> str:
 
 def _negated(answer: str, evidence: str, language: str) -> str | None:
     """The sentence of the evidence that one of the answer repeats in nearly all words, but for a negation."""
+    known = [(sentence, *_without_negations(sentence, language)) for sentence in _sentences(evidence)]
     for said in _sentences(answer):
-        content = _content(said, language)
+        content, n = _without_negations(said, language)
         if len(content) < 4:
             continue
-        best, there = Fraction(0), ""
-        for sentence in _sentences(evidence):
-            other = _content(sentence, language)
+        best, there, n_there = Fraction(0), "", 0
+        for sentence, other, n_other in known:
             if (alike := Fraction(len(content & other), len(content | other))) > best:
-                best, there = alike, sentence
-        if best >= ALIKE and (_n_negations(said) - _n_negations(there)) % 2:
+                best, there, n_there = alike, sentence, n_other
+        if best >= ALIKE and (n - n_there) % 2:
             return there if len(there) <= 120 else there[:120] + "…"
     return None
 
@@ -268,13 +268,11 @@ def _sentences(text: str) -> Sequence[str]:
     return [part.strip() for part in _SENTENCE.split(text) if part.strip()]
 
 
-def _content(text: str, language: str) -> frozenset[str]:
-    words = (" " if _is_negation(word) else word for word in _CHINESE_NOT.sub("", text).split())
-    return shape_of(" ".join(words), language).content
-
-
-def _n_negations(text: str) -> int:
-    return sum(map(_is_negation, text.split())) + len(_CHINESE_NOT.findall(text))
+def _without_negations(text: str, language: str) -> tuple[frozenset[str], int]:
+    """(The content words that are no negations, how many negations there are)."""
+    rest = " ".join(word for word in _CHINESE_NOT.sub("", text).split() if not _is_negation(word))
+    n = sum(map(_is_negation, text.split())) + len(_CHINESE_NOT.findall(text))
+    return shape_of(rest, language).content, n
 
 
 def _is_negation(word: str) -> bool:

@@ -113,7 +113,7 @@ def windows(text: str) -> Iterator[str]:
     """Overlapping parts of about 200 words, or 400 characters of a text without spaces; a short text is one."""
     words = text.split()
     if len(text) > 12 * max(len(words), 1):
-        whole, length, step, glue = list("".join(text)), WIDE_WINDOW, WIDE_STEP, ""
+        whole, length, step, glue = list(text), WIDE_WINDOW, WIDE_STEP, ""
     else:
         whole, length, step, glue = words, WINDOW, STEP, " "
     for start in range(0, max(len(whole) - length + step, 1), step):
