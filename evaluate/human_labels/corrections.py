@@ -18,7 +18,7 @@ only as good as the dear judge is.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import ceil
@@ -90,7 +90,8 @@ def correct_figures(
 ) -> Corrections:
     """Every figure that people labelled something of."""
     said = by_item(people.labels)
-    ours = {key: label for key, label in said.items() if _is_ours(key, findings, criteria, k)}
+    queries = set(findings.queries)
+    ours = {key: label for key, label in said.items() if _is_ours(key, queries, findings, criteria, k)}
     known = weighted(ours, people.inclusion)
     ranked = [agent for agent in agents if agent in judged.retrieval]
     by_measure: dict[str, dict[str, list[Item]]] = {}
@@ -114,9 +115,9 @@ def correct_figures(
     )
 
 
-def _is_ours(key: Key, findings: Findings, criteria: Sequence[str], k: int) -> bool:
+def _is_ours(key: Key, queries: Collection[str], findings: Findings, criteria: Sequence[str], k: int) -> bool:
     query, subject, criterion = key
-    if query not in set(findings.queries):
+    if query not in queries:
         return False
     if criterion == GAME:
         return all(agent in findings.material.agents for agent in subject.split(":"))

@@ -55,8 +55,7 @@ def plugin(group: str, name: str, base: type[T]) -> type[T] | None:
 
 def plugins(group: str, base: type[T]) -> dict[str, type[T]]:
     """All that installed packages bring of a kind, by name, in the order of their names. Raises InputError likewise."""
-    names = sorted({entry.name for entry in entry_points(group=f"ragassay.{group}")})
-    return {name: _loaded(group, entry, base) for name in names if (entry := _entry(group, name))}
+    return {name: _loaded(group, entry, base) for name in names_of(group) if (entry := _entry(group, name))}
 
 
 def names_of(group: str) -> list[str]:
