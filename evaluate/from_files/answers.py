@@ -226,16 +226,8 @@ def of_experiment(workspace: Workspace) -> Consistency:
     material = read_material(workspace)
     runs = [material, *(later for _, later in further_runs(workspace, material))]
     metrics, scales = _judged(workspace, len(runs))
-    groups = [
-        Runs(
-            query.id,
-            agent,
-            tuple(one.answers[query.id, agent].answer for one in runs),
-            metrics.get((query.id, agent), {}),
-        )
-        for agent in agents
-        for query in material.asked_of(agent)
-    ]
+    keys = [(query.id, agent) for agent in agents for query in material.asked_of(agent)]
+    groups = [Runs(*key, tuple(one.answers[key].answer for one in runs), metrics.get(key, {})) for key in keys]
     embedding = workspace.experiment.retrieval.embedding
     clusters = source_clusters(material.queries)
     found = measure_consistency(groups, TokenEncoder(embedding).vectors, embedding, scales, clusters)
@@ -260,11 +252,9 @@ def _judged(
         return {}, {}
     judging = [one for one in experiment_evaluators(workspace) if one.unit != "passage"]
     scales = {criterion.name: (criterion.lowest, criterion.highest) for one in judging for criterion in one.criteria}
-    given: dict[tuple[str, str, str, int], float | None] = {}
-    for row in read_records(workspace.judgments, Assessment):
-        given[row.query_id, row.subject, row.criterion, 1] = row.label
-    for later in read_records(workspace.judgment_runs, AssessmentRun):
-        given[later.query_id, later.subject, later.criterion, later.run] = later.label
+    rows = [(1, row) for row in read_records(workspace.judgments, Assessment)]
+    rows += [(later.run, later) for later in read_records(workspace.judgment_runs, AssessmentRun)]
+    given = {(row.query_id, row.subject, row.criterion, run): row.label for run, row in rows}
     agents, table = repeated_agents(workspace), dict[tuple[str, str], dict[str, RunValues]]()
     for query, agent, criterion, run in given:
         if run == 1 and agent in agents and criterion in scales:
