@@ -405,14 +405,3 @@ class Embedded:
         for (text, part), row in zip(parts, rows, strict=True):
             made[text].append((n_tokens(part, model.tokenizer) if limit else 1, row))
         self._rows |= made
-
-
-class Embeddings:
-    """The embedding models of a run, each once."""
-
-    def __init__(self) -> None:
-        self._models: dict[str, Embedded] = {}
-
-    def of(self, model: str) -> Embedded:
-        """The vectors of a model."""
-        return self._models.setdefault(model, Embedded(model))

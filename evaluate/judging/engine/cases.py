@@ -17,7 +17,7 @@ from ragassay.records import Answer, Game, Judgment, Passage, Query, RankedList
 from ragassay.text import plain
 
 from ...inputs.findings import Material
-from ...texts.by_model import Embeddings
+from ...texts.by_model import Embedded
 from .question import Mode
 
 
@@ -212,7 +212,11 @@ class Setup:
     embedding: str = "all-MiniLM-L6-v2"
     prompts: Prompts = "paper"
     likelihood: LikelihoodModel | None = None
-    embeddings: Embeddings = field(default_factory=Embeddings, compare=False, repr=False)
+    embeddings: dict[str, Embedded] = field(default_factory=dict, compare=False, repr=False)
+
+    def embedded(self, model: str) -> Embedded:
+        """The vectors of an embedding model, shared by all that embed by it."""
+        return self.embeddings.setdefault(model, Embedded(model))
 
 
 class Judge(ABC, Generic[Row]):

@@ -221,16 +221,6 @@ class Hallucination(Evaluator):
         if given == "whole":  # one pair; none where one side holds no words
             sides = " ".join(sentences(case.text)), " ".join(texts)[:MOST_CHARACTERS]
             return _Cut(*((text,) if text.strip() else () for text in sides))
-        (hypothesis, premise), tokenizer = self._sizes, self.model.tokenizer
-        whole = sentences(case.text) if given == "sentence" else (case.text.strip(),)
-        return _Cut(
-            tuple(piece for one in whole for piece in windows(one, tokenizer, hypothesis)),
-            tuple(windows("\n\n".join(texts), tokenizer, premise, int(premise * OVERLAP_SHARE))),
-        )
-
-    @cached_property
-    def _sizes(self) -> tuple[int, int]:
-        """How many tokens a hypothesis and a premise may have. Raises InputError where the model takes too few."""
         limit = self.model.limit
         size = min(self.options.window_tokens, limit) if limit else self.options.window_tokens
         room = size - self.model.overhead() - _SPARE
@@ -238,7 +228,12 @@ class Hallucination(Evaluator):
         if hypothesis < 1:
             remedy = "set a larger window_tokens under [evaluate.settings.hallucination] or take another model"
             raise InputError(f"a window of {size} tokens leaves {self.judge} no room for a text", remedy=remedy)
-        return hypothesis, room - hypothesis
+        premise, tokenizer = room - hypothesis, self.model.tokenizer
+        whole = sentences(case.text) if given == "sentence" else (case.text.strip(),)
+        return _Cut(
+            tuple(piece for one in whole for piece in windows(one, tokenizer, hypothesis)),
+            tuple(windows("\n\n".join(texts), tokenizer, premise, int(premise * OVERLAP_SHARE))),
+        )
 
     @staticmethod
     def _key(case: AnswerCase) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from support import tiny_models
 
 from ragassay.errors import InputError
 from ragassay.evaluate.texts import by_model as module
-from ragassay.evaluate.texts.by_model import Embedded, Embeddings, TokenEncoder, bert_score
+from ragassay.evaluate.texts.by_model import Embedded, TokenEncoder, bert_score
 
 pytestmark = pytest.mark.xdist_group("models")
 
@@ -103,7 +103,7 @@ def test_a_text_without_a_vector_is_no_zero(known) -> None:
 
 
 def test_what_is_added_is_embedded_at_once(tmp_path, monkeypatch) -> None:
-    texts = Embeddings().of(tiny_models.sentence_model(tmp_path))
+    texts = Embedded(tiny_models.sentence_model(tmp_path))
     batches: list[list[str]] = []
     encode = texts.model.encode
     monkeypatch.setattr(texts.model, "encode", lambda parts, **kw: batches.append(parts) or encode(parts, **kw))
@@ -118,8 +118,3 @@ def test_the_stretches_of_a_long_text_weigh_as_their_tokens(tmp_path) -> None:
     first, second = " ".join(["busy"] * 60), " ".join(["sei"] * 12)
     one, two = (row / np.linalg.norm(row) for row in texts.model.encode([first, second]))
     assert texts.vector(f"{first} {second}") / 72 == pytest.approx((60 * one + 12 * two) / 72, abs=1e-5)
-
-
-def test_a_model_is_shared_by_name() -> None:
-    models = Embeddings()
-    assert models.of("one") is models.of("one") and models.of("one") is not models.of("two")

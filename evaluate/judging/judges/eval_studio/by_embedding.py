@@ -57,7 +57,7 @@ class Embeds(Evaluator):
     @property
     def embedded(self) -> Embedded:
         """The vectors, which it shares with the others that embed by the same model."""
-        return self.setup.embeddings.of(self.embedding)
+        return self.setup.embedded(self.embedding)
 
     def check_at_hand(self) -> None:
         """Raises InputError where there is no embedding model."""

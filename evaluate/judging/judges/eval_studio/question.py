@@ -112,7 +112,16 @@ def written(text: str, least: int) -> Written:
     script in a Latin text too; in between it is mixed. So is a text whose longer sentences are surely in two languages.
     Raises Unclear for fewer than `least` letters and for what is mixed, MissingExtra without py3langid.
     """
-    words = _of_one_script(prose(text[:LONGEST]))
+    words = prose(text[:LONGEST])
+    if not words.isascii():
+        signs = _signs(words)
+        latin = sum(times for sign, times in signs if _script(sign) == "LATIN")
+        others = letters(words) - latin
+        share = others / ((latin + others) or 1)
+        if FEW < share < BORROWED:
+            raise Unclear("mixed: it is in two scripts")
+        dropped = [sign for sign, _ in signs if (_script(sign) == "LATIN") == (share >= BORROWED)]
+        words = words.translate(dict.fromkeys(map(ord, dropped)))
     if letters(words) < least:
         raise Unclear(f"too short to tell its language ({letters(words)} letters, {least} wanted)")
     scripts: Counter[str] = Counter()
@@ -173,21 +182,6 @@ def _signs(text: str) -> list[tuple[str, int]]:
 def _script(sign: str) -> str:
     """The first word of its Unicode name, which for letters is the script."""
     return unicodedata.name(sign, "?").split()[0]
-
-
-def _of_one_script(text: str) -> str:
-    """Raises Unclear where neither the Latin letters nor the others are few."""
-    if text.isascii():
-        return text
-    signs = _signs(text)
-    latin = sum(times for sign, times in signs if _script(sign) == "LATIN")
-    others = letters(text) - latin
-    share = others / ((latin + others) or 1)
-    if FEW < share < BORROWED:
-        raise Unclear("mixed: it is in two scripts")
-    of_others = share >= BORROWED
-    dropped = [sign for sign, _ in signs if (_script(sign) == "LATIN") == of_others]
-    return text.translate(dict.fromkeys(map(ord, dropped))) if dropped else text
 
 
 @lru_cache(maxsize=1)

@@ -130,7 +130,7 @@ class AnswerCorrectnessClaims(Evaluator):
     def _cosine(self, case: AnswerCase) -> float:
         if not self.options.weights[1]:
             return 0.0
-        (expected, answer), embedded = _pair(case), self.setup.embeddings.of(self.setup.embedding)
+        (expected, answer), embedded = _pair(case), self.setup.embedded(self.setup.embedding)
         embedded.add((answer, expected))
         try:
             return max(0.0, embedded.cosine(answer, expected))

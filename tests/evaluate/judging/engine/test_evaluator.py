@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf, nan
 from pathlib import Path
 
@@ -99,3 +100,9 @@ def test_the_score_is_the_label_on_its_scale_from_0_to_1_and_what_is_off_the_sca
     for label in (0.9, 5.1, nan):
         with pytest.raises(ValueError, match="which is not from 1 to 5"):
             one.assess(CASE, label)
+
+
+def test_an_embedding_model_is_shared_by_name() -> None:
+    setup = Setup("openai:none")
+    other = replace(setup, model="openai:other")
+    assert setup.embedded("one") is other.embedded("one") and setup.embedded("one") is not setup.embedded("two")
