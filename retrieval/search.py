@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pydantic
 
@@ -19,8 +19,7 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, stream_run
 from ragassay.layouts.questions import Field, TrecCollection, is_trec_collection, read_queries_file
 from ragassay.models.servers import why_unreachable
-from ragassay.records import Id, Passage, Query, Record
-from ragassay.text import plain
+from ragassay.records import Id, Passage, Record
 
 from .dependencies import sections_returned
 from .opensearch.client import Server as Server
@@ -36,9 +35,7 @@ from .opensearch.index import remove_indexes as remove_indexes
 from .rankers.bm25 import Lexical
 from .rankers.embedding import Embedder, Progress, model_identity
 from .rankers.embedding_cache import EmbeddingCache
-from .rankers.ranker import CorpusFile, IndexedTexts, Material, Ranker, Ranking, kind_of_ranker
-
-R = TypeVar("R", Passage, Query)
+from .rankers.ranker import CorpusFile, IndexedTexts, Material, Ranker, Ranking, check_ids, kind_of_ranker
 
 PLAIN = Lexical()
 
@@ -166,20 +163,6 @@ class _Checked:
 
 def _lines(path: Path) -> CorpusFile | TrecCollection:
     return TrecCollection(path) if is_trec_collection(path) else CorpusFile(path)
-
-
-def check_ids(records: Iterable[R], what: str, path: Path) -> Iterator[R]:
-    """The records as they come. Raises InputError for none, two with one id, and an id that a run cannot hold."""
-    seen: set[str] = set()
-    for record in records:
-        if record.id in seen:
-            raise InputError(f"two {what} have the id '{plain(record.id)}'", file=path)
-        if record.id.split() != [record.id]:
-            raise InputError(f"the id '{plain(record.id)}' holds white space, which a TREC run cannot", file=path)
-        seen.add(record.id)
-        yield record
-    if not seen:
-        raise InputError(f"holds no {what}", file=path)
 
 
 SAMPLE = 20

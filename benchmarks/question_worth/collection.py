@@ -14,8 +14,7 @@ from ragassay.errors import InputError
 from ragassay.evaluate.inputs.clusters import ALONE, Clusters
 from ragassay.files import Qrels, first_problem, read_objects, read_qrels, read_records
 from ragassay.records import Passage, Query
-from ragassay.retrieval.rankers.ranker import CorpusFile
-from ragassay.retrieval.search import check_ids
+from ragassay.retrieval.rankers.ranker import CorpusFile, check_ids
 from ragassay.text import plain
 
 FEWEST = 20

@@ -17,6 +17,7 @@ from ..models.endpoint import base_url_of
 from ..models.providers import cost_usd
 from ..models.requests import (
     REFUSED,
+    TOP_LOGPROBS,
     Batch,
     Body,
     Reply,
@@ -207,15 +208,16 @@ class Register:
 
     def usage(self) -> tuple[StageUsage, ...]:
         """What the stage took of each model, replies from the cache included: the same whenever it is run."""
-        models = sorted({job.model for job in self._jobs.values()})
-        jobs = self._jobs.values()
-        return tuple(
-            usage_of_stage(self._stage, model, [job for job in jobs if job.model == model]) for model in models
-        )
+        by_model: dict[str, list[Job]] = {}
+        for job in self._jobs.values():
+            by_model.setdefault(job.model, []).append(job)
+        return tuple(usage_of_stage(self._stage, model, jobs) for model, jobs in sorted(by_model.items()))
 
 
-def input_line(key: str, model: str, settings: ModelSettings, request: Request) -> dict[str, Any]:
-    """One line of OpenAI's Batch input; `custom_id` is the cache key."""
+def input_line(
+    key: str, model: str, settings: ModelSettings, request: Request, limit: str = "max_tokens"
+) -> dict[str, Any]:
+    """One line of OpenAI's Batch input; `custom_id` is the cache key. limit: what the longest reply is called there."""
     body: dict[str, Any] = {
         "model": model.split(":", 1)[1],
         "messages": [{"role": message.role, "content": message.content} for message in request.messages],
@@ -223,8 +225,11 @@ def input_line(key: str, model: str, settings: ModelSettings, request: Request) 
     if (temperature := request.temperature_by(settings)) is not None:
         body["temperature"] = temperature
     body |= settings.sampling(request.sample)
-    if settings.max_tokens is not None:
-        body["max_tokens"] = settings.max_tokens
+    longest = 1 if request.tokens else settings.max_tokens
+    if longest is not None:
+        body[limit] = longest
+    if request.tokens:
+        body |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
     if request.schema:
         body["response_format"] = response_format(request)
     return {"custom_id": key, "method": "POST", "url": "/v1/chat/completions", "body": body}
@@ -234,8 +239,7 @@ def hand_out(workspace: Workspace, register: Register, waiting: Sequence[Job]) -
     """Write the requests of jobs whose models are answered through files; the error that says so."""
     rows: dict[str, list[tuple[str, str, Request]]] = {}
     for job in waiting:
-        request = register.settle(job)
-        if request is not None:
+        if (request := register.settle(job)) is not None:
             rows.setdefault(job.label, []).append((register.key(job.model, request), job.model, request))
     settings = {job.model: register.settings(job.model) for job in waiting}
     files = write_requests(workspace.requests, rows, settings)
@@ -269,10 +273,8 @@ def write_requests(
         rows = sorted(unsorted, key=lambda row: row[0])
         size = min(settings[model].requests_per_file for _, model, _ in rows)
         for number, start in enumerate(range(0, len(rows), size), 1):
-            path = folder / f"{label}-{number:04d}.jsonl"
-            lines = (
-                input_line(key, model, settings[model], request) for key, model, request in rows[start : start + size]
-            )
-            write_text(path, "".join(map(json_line, lines)))
-            written.append(path)
+            part = rows[start : start + size]
+            lines = (input_line(key, model, settings[model], request) for key, model, request in part)
+            written.append(folder / f"{label}-{number:04d}.jsonl")
+            write_text(written[-1], "".join(map(json_line, lines)))
     return written

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import threading
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,16 +57,10 @@ class ReplyCache:
 
     def put(self, key: str, body: Body, latency_s: float | None, file: str) -> None:
         """Keep a reply, on disk before anything else uses it; a key of ours that it repeats is blanked."""
-        body = without_own_keys(body)
-        line = json_line(output_line(key, body, latency_s))
+        body, path = without_own_keys(body), self._folder / f"{file}.jsonl"
         with self._lock:
-            path = self._folder / f"{file}.jsonl"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("ab", buffering=0) as stream:
-                if path not in self._mended:
-                    drop_torn_line(path)
-                    self._mended.add(path)
-                append_whole(stream, line.encode("utf-8", "surrogatepass"))
+            append(path, output_line(key, body, latency_s), mend=path not in self._mended)
+            self._mended.add(path)
             self._replies[key] = Stored(body, None, latency_s, recorded=False)
 
     def _load(self, folder: Path, *, recorded: bool) -> None:
@@ -103,16 +98,24 @@ def read_replies(path: Path, *, recorded: bool = False, whole: bool = False) -> 
     A last line that is cut off is passed over, or where the file should be `whole` refused.
     """
     for number, line in whole_lines(path, whole=whole):
-        yield _read_output_line(line, path, number, recorded=recorded)
+        key, body, error, latency_s = _read_output_line(line, path, number)
+        yield key, Stored(body, error, latency_s, recorded)
 
 
-def _read_output_line(line: str, path: Path, number: int, *, recorded: bool) -> tuple[str, Stored]:
-    """(custom_id, reply) of one line of Batch output. Raises InputError with file and line."""
+def _read_output_line(line: str, path: Path, number: int) -> tuple[str, Body | None, str | None, float | None]:
+    """(custom_id, body, error, latency_s) of one line of Batch output, or of Anthropic's Message Batches.
+
+    Raises InputError with file and line.
+    """
     try:
         data = json.loads(line)
         key = data["custom_id"]
         if isinstance(key, str) and "result" in data:
-            return key, _of_message_batch(data["result"], recorded=recorded)
+            result = data["result"]  # succeeded with a message, or errored, canceled, expired
+            kind, error = result.get("type"), without_keys(json.dumps(result.get("error")))
+            if kind != "succeeded":
+                return key, None, f"{kind}: {error[:300]}", None
+            return key, body_of_message(result["message"]), None, None
         response = data.get("response") or {}
         status, body, error = response.get("status_code", 200), response.get("body"), data.get("error")
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
@@ -120,33 +123,23 @@ def _read_output_line(line: str, path: Path, number: int, *, recorded: bool) -> 
     if not isinstance(key, str):
         raise InputError("custom_id is not text", file=path, line=number, remedy=_LAYOUT)
     if error or status != 200:
-        return key, Stored(None, f"status {status}: {without_keys(json.dumps(error or body))[:300]}", None, recorded)
+        return key, None, f"status {status}: {without_keys(json.dumps(error or body))[:300]}", None
     if not isinstance(body, dict):
         raise InputError("response.body is missing", file=path, line=number, remedy=_LAYOUT)
-    return key, Stored(body, None, _seconds(data.get("latency_s"), path, number), recorded)
-
-
-def _seconds(value: object, path: Path, number: int) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+    latency_s = data.get("latency_s")
+    if latency_s is None:
+        return key, body, None, None
+    if isinstance(latency_s, bool) or not isinstance(latency_s, int | float) or not 0 <= latency_s < float("inf"):
         raise InputError("latency_s is not a number of seconds", file=path, line=number)
-    return float(value)
-
-
-def _of_message_batch(result: dict[str, Any], *, recorded: bool) -> Stored:
-    """A result of Anthropic's Message Batches: succeeded with a message, or errored, canceled, expired."""
-    if result.get("type") != "succeeded":
-        return Stored(
-            None, f"{result.get('type')}: {without_keys(json.dumps(result.get('error')))[:300]}", None, recorded
-        )
-    return Stored(body_of_message(result["message"]), None, None, recorded)
+    return key, body, None, float(latency_s)
 
 
 def body_of_message(message: dict[str, Any]) -> Body:
     """A message of Anthropic's as the body of an OpenAI chat completion, which is how replies are kept."""
-    usage = message.get("usage") or {}
-    reply: dict[str, Any] = {"role": "assistant", "content": _blocks_text(message["content"])}
+    usage, blocks = message.get("usage") or {}, message["content"]
+    called = [json.dumps(block["input"], ensure_ascii=False) for block in blocks if block["type"] == "tool_use"]
+    text = "".join(block["text"] for block in blocks if block["type"] == "text")
+    reply: dict[str, Any] = {"role": "assistant", "content": called[0] if called else text}
     if message.get("stop_reason") == "refusal":
         reply["refusal"] = reply["content"] or "refused"
     finish = "length" if message.get("stop_reason") == "max_tokens" else "stop"
@@ -158,13 +151,6 @@ def body_of_message(message: dict[str, Any]) -> Body:
         read = usage["input_tokens"] + cached + written
         body["usage"] = usage_body(Tokens(read, usage.get("output_tokens"), cached, written))
     return body | BATCH_TIER if usage.get("service_tier") == "batch" else body
-
-
-def _blocks_text(blocks: list[dict[str, Any]]) -> str:
-    for block in blocks:
-        if block["type"] == "tool_use":
-            return json.dumps(block["input"], ensure_ascii=False)
-    return "".join(block["text"] for block in blocks if block["type"] == "text")
 
 
 _LAYOUT = 'a line is {"custom_id": …, "response": {"status_code": 200, "body": {"choices": […]}}, "error": null}'
@@ -199,7 +185,21 @@ def _is_json(line: str) -> bool:
     return True
 
 
-def drop_torn_line(path: Path) -> None:
+def append(path: Path, value: Mapping[str, Any], *, mend: bool = True, sync: bool = False) -> None:
+    """Add a line to a JSON Lines file, whole and on disk; `sync`: also where the machine itself stops then.
+
+    mend: whether what a kill left of a last line may be there, which is cut off.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab", buffering=0) as stream:
+        if mend:
+            _drop_torn_line(path)
+        append_whole(stream, json_line(value).encode("utf-8", "surrogatepass"))
+        if sync:
+            os.fsync(stream.fileno())
+
+
+def _drop_torn_line(path: Path) -> None:
     """Cut off what a kill left of a last line; a whole line without its newline gets one."""
     data_length = path.stat().st_size
     if not data_length:

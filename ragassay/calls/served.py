@@ -6,24 +6,21 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from pydantic import ValidationError
-
 from ..errors import InputError, ProviderError
 from ..experiment.tables import ModelSettings
-from ..files import append_whole, json_line
 from ..models.providers import served_cost_usd
 from ..models.servers import tokens_of
 from ..records import ServerCallRow, StageUsage
 from ..text import plain
 from .direct import PATIENCE, Desk
 from .register import known_sum
-from .reply_cache import drop_torn_line, whole_lines
+from .reply_cache import append, whole_lines
 
 
 class ServerLedger:
@@ -42,44 +39,21 @@ class ServerLedger:
         """Append a call, on disk at once."""
         with self._lock:
             rows = self._read()
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open("ab", buffering=0) as stream:
-                drop_torn_line(self._path)
-                append_whole(stream, json_line(row.dump()).encode())
+            append(self._path, row.dump())
             rows.append(row)
 
     def _read(self) -> list[ServerCallRow]:
         if self._rows is None:
-            lines = whole_lines(self._path) if self._path.exists() else []
-            self._rows = [_row(line, number, self._path) for number, line in lines]
+            rows = []
+            for number, line in whole_lines(self._path) if self._path.exists() else ():
+                try:
+                    rows.append(ServerCallRow.model_validate(json.loads(line)))
+                except ValueError as error:
+                    problem = f"is not a call of a server ({type(error).__name__})"
+                    remedy = "remove the line; its call is then not counted"
+                    raise InputError(problem, file=self._path, line=number, remedy=remedy) from None
+            self._rows = rows
         return self._rows
-
-
-def _row(line: str, number: int, path: Path) -> ServerCallRow:
-    try:
-        return ServerCallRow.model_validate(json.loads(line))
-    except (ValidationError, ValueError) as error:
-        problem = f"is not a call of a server ({type(error).__name__})"
-        raise InputError(
-            problem, file=path, line=number, remedy="remove the line; its call is then not counted"
-        ) from None
-
-
-def usage_of_server(
-    stage: str, model: str, rows: Sequence[ServerCallRow], cost: Callable[[ServerCallRow], float | None], n_failed: int
-) -> StageUsage:
-    """What the calls of a stage took of one model; `n_failed` of them came to nothing in this run."""
-    costs = [cost(row) for row in rows]
-    return StageUsage(
-        stage=stage,
-        model=model,
-        calls=len(rows),
-        n_failed=n_failed,
-        n_unmeasured=costs.count(None),
-        input_tokens=known_sum(row.input_tokens for row in rows),
-        output_tokens=None,
-        cost_usd=known_sum(costs),
-    )
 
 
 T = TypeVar("T")
@@ -130,8 +104,22 @@ class ServerCalls:
             self._desk.budget.spend(sum(self._cost(row) or 0.0 for row in self.rows(model)))
 
     def usage(self) -> list[StageUsage]:
-        """What the stage took of each model used, in this run and before."""
-        found = [usage_of_server(self._stage, m, self.rows(m), self._cost, self._failed[m]) for m in sorted(self._used)]
+        """What the stage took of each model used, in this run and before; n_failed: in this run."""
+        found = []
+        for model in sorted(self._used):
+            rows = self.rows(model)
+            costs = list(map(self._cost, rows))
+            usage = StageUsage(
+                stage=self._stage,
+                model=model,
+                calls=len(rows),
+                n_failed=self._failed[model],
+                n_unmeasured=costs.count(None),
+                input_tokens=known_sum(row.input_tokens for row in rows),
+                output_tokens=None,
+                cost_usd=known_sum(costs),
+            )
+            found.append(usage)
         return [row for row in found if row.calls or row.n_failed]
 
     def each(
@@ -192,7 +180,12 @@ class ServerCalls:
             got = self._ask(call, costs)
         except ProviderError as error:
             desk.reach.check(call.model, error, n)
-            self._check_still_there(call.model, error)
+            with self._lock:
+                self._silent = 0 if error.answered else self._silent + 1
+                gone = self._silent >= PATIENCE  # so many one after the other, each with all its retries
+            if gone:
+                remedy = "see that its server runs, then run again: nothing is lost"
+                raise InputError(f"{call.model} does not answer any more: {error}", remedy=remedy) from error
             got = Failed(str(error))
         finally:
             known = [cost for cost in costs if cost is not None]
@@ -207,7 +200,17 @@ class ServerCalls:
         for _ in range(2):
             started = time.monotonic()
             reply = self._desk.retrier.call(call.model, call.ask)
-            costs.append(self._note(call, reply, time.monotonic() - started))
+            row = ServerCallRow(
+                stage=self._stage,
+                model=call.model,
+                label=call.label,
+                texts=call.texts,
+                input_tokens=tokens_of(reply),
+                searches=call.searches(reply),
+                latency_s=round(time.monotonic() - started, 4),
+            )
+            self._ledger.add(row)
+            costs.append(self._cost(row))
             with self._lock:
                 self._silent = 0
             try:
@@ -219,29 +222,6 @@ class ServerCalls:
                 laid_out = "a reply that is not laid out as expected"
                 problem = str(error) if type(error) is ValueError else f"{laid_out} ({type(error).__name__})"
         return Failed(f"the server gave {plain(problem)}")
-
-    def _note(self, call: ServerCall[T], reply: Any, seconds: float) -> float | None:
-        """Write a call that was made into the ledger; what it cost."""
-        row = ServerCallRow(
-            stage=self._stage,
-            model=call.model,
-            label=call.label,
-            texts=call.texts,
-            input_tokens=tokens_of(reply),
-            searches=call.searches(reply),
-            latency_s=round(seconds, 4),
-        )
-        self._ledger.add(row)
-        return self._cost(row)
-
-    def _check_still_there(self, model: str, error: ProviderError) -> None:
-        """Raises InputError once so many calls after another came to no answer, each with all its retries."""
-        with self._lock:
-            self._silent = 0 if error.answered else self._silent + 1
-            gone = self._silent >= PATIENCE
-        if gone:
-            remedy = "see that its server runs, then run again: nothing is lost"
-            raise InputError(f"{model} does not answer any more: {error}", remedy=remedy)
 
     def rows(self, model: str) -> list[ServerCallRow]:
         """The stage's calls of a model, in this run and before."""

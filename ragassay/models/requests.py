@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -19,6 +19,25 @@ from ..records import Usage
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
     from langchain_core.messages.ai import UsageMetadata
+
+T = TypeVar("T")
+
+
+def in_parts(items: Iterable[T], size: Callable[[T], int], most: int, n: int | None = None) -> Iterator[list[T]]:
+    """The items in their order, in parts of at most `n` (None: any number) whose sizes are at most `most` together, as
+    one request or file may hold them; one that is larger stands by itself."""
+    part: list[T] = []
+    together = 0
+    for item in items:
+        more = size(item)
+        if part and (len(part) == n or together + more > most):
+            yield part
+            part, together = [], 0
+        part.append(item)
+        together += more
+    if part:
+        yield part
+
 
 KEY_VERSION = 1
 """Changing this, or anything that enters a key, throws away every reply that was paid for."""

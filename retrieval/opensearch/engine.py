@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
@@ -69,20 +70,19 @@ def open_rankers(
     if unknown := sorted(set(names) - set(RETRIEVERS)):
         remedy = f"use one of {', '.join(RETRIEVERS)}"
         raise InputError(f"OpenSearch has no retriever '{plain(unknown[0])}'", remedy=remedy)
-    server = connect(engine.url, engine.settings)
-    analyze, vectors = make_analyzer(language), bool({"knn", "hybrid"} & set(names))
-    model = embedder.identity if vectors else None
-    about = wanted(fingerprint(passages, file), language_code(language), model, engine.settings, engine.corpus_name)
-    if engine.settings.index is None:
-        sources = Sources(passages, {TERMS: analyze}, embedder if vectors else None, engine.settings.replicas)
+    settings, server, analyze = engine.settings, connect(engine.url, engine.settings), make_analyzer(language)
+    embeds = embedder if {"knn", "hybrid"} & set(names) else None
+    model = embeds.identity if embeds else None
+    about = wanted(fingerprint(passages, file), language_code(language), model, settings, engine.corpus_name)
+    if settings.index is None:
+        sources = Sources(passages, {TERMS: analyze}, embeds, settings.replicas)
         known = ensure_index(server, about, sources, engine.rejected, progress)
-        target = target_of(known.index, known, engine.settings)
     else:
-        known = existing_index(server, engine.settings.index, about)
-        target = target_of(engine.settings.index, known, engine.settings)
+        known = existing_index(server, settings.index, about)
+    target = target_of(settings.index or known.index, known, settings)
     bm25, knn = ServerBm25(server, target, analyze), ServerKnn(server, target, embedder)
     hybrid: Ranker = Hybrid([bm25, knn], rrf_k)
-    if fuses(engine.settings, target.shards):
+    if fuses(settings, target.shards):
         hybrid = ServerFused(server, target, [bm25, knn], "rrf", weights=[1, 1], rrf_k=rrf_k)
     every: dict[str, Ranker] = {"bm25": bm25, "knn": knn, "hybrid": hybrid}
     return {name: every[name] for name in names}
@@ -157,7 +157,8 @@ class ServerFused(Ranker):
             return None
         if self._fusion == "rrf":
             return hybrid_search(clauses, depth, rrf_processor(self._rrf_k))
-        weights, total = self._of(row), sum(self._of(row))
+        weights = self._of(row)
+        total = sum(weights)
         return hybrid_search(clauses, depth, min_max_processor([weight / total for weight in weights]))
 
     def _scaled(self, ranking: Ranking, row: Sequence[Body | None]) -> Ranking:
@@ -355,12 +356,20 @@ class ServerVariants:
         passages = self._passages_of(home.chunking)
         embedder = None if home.embedding is None else self._embedder_of(home.embedding)
         about = self._wanted(home, passages, embedder)
-        at_hand = read_about(self._server, about.index) is not None or _embedded(embedder, passages)
+        at_hand = read_about(self._server, about.index) is not None
+        if embedder and not at_hand:  # with a vector at hand, making the index takes less than it does
+            texts = [Text("passage", indexed_text(passage)) for passage in passages]
+            at_hand = embedder.n_missing(texts) < len(texts)
         analyzers = {TERMS_OF[name]: Lexical(analyzer=name).make_analyzer(self._language) for name in about.analyzers}
         started = time.perf_counter()
         sources = Sources(passages, analyzers, embedder, self._engine.settings.replicas)
         known = ensure_index(self._server, about, sources, self._engine.rejected)
-        return Indexed(known, None if at_hand else time.perf_counter() - started, self._n_bytes(known.index))
+        made_s = None if at_hand else time.perf_counter() - started
+        n_bytes: int | None = None
+        with suppress(NotAllowed):
+            stats = self._server.call(lambda client: client.indices.stats(index=known.index, metric="store"))
+            n_bytes = int(stats["_all"]["primaries"]["store"]["size_in_bytes"])
+        return Indexed(known, made_s, n_bytes)
 
     def _wanted(self, home: Home, passages: Sequence[Passage], embedder: Embedder | None) -> About:
         code, model = language_code(self._language), embedder.identity if embedder else None
@@ -369,18 +378,3 @@ class ServerVariants:
         name = self._engine.corpus_name
         alias = variants_alias(settings, name, chunking, code, model, grid=weighings is not None)
         return wanted(fingerprint(passages), code, model, settings, name, weighings=weighings, alias=alias)
-
-    def _n_bytes(self, index: str) -> int | None:
-        try:
-            stats = self._server.call(lambda client: client.indices.stats(index=index, metric="store"))
-        except NotAllowed:
-            return None
-        return int(stats["_all"]["primaries"]["store"]["size_in_bytes"])
-
-
-def _embedded(embedder: Embedder | None, passages: Sequence[Passage]) -> bool:
-    """Whether any vector is at hand, so that making the index would take less than it does."""
-    if embedder is None:
-        return False
-    texts = [Text("passage", indexed_text(passage)) for passage in passages]
-    return embedder.n_missing(texts) < len(texts)

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from ragassay.errors import InputError
 from ragassay.files import digest_bytes, write_records
+from ragassay.models.requests import in_parts
 from ragassay.records import Passage, Record
 from ragassay.text import plain
 
@@ -48,11 +49,12 @@ def send(server: Server, index: str, documents: Mapping[str, Mapping[str, Any]])
         identifier: f"{json.dumps({'create': {'_id': identifier}})}\n{json.dumps(document, allow_nan=False)}\n"
         for identifier, document in documents.items()
     }
-    return [rejection for batch in _batches(lines) for rejection in _send_batch(server, index, batch)]
+    batches = in_parts(lines.items(), lambda line: len(line[1]), MAX_BYTES, MAX_ITEMS)
+    return [rejection for batch in batches for rejection in _send_batch(server, index, dict(batch))]
 
 
-def _send_batch(server: Server, index: str, batch: Mapping[str, str]) -> list[Rejection]:
-    pending, rejected = dict(batch), list[Rejection]()
+def _send_batch(server: Server, index: str, pending: Mapping[str, str]) -> list[Rejection]:
+    rejected = list[Rejection]()
     for attempt in range(server.retries + 1):
         body = "".join(pending.values())
         reply = server.call(lambda client, body=body: client.bulk(body=body, index=index))  # type: ignore[misc]
@@ -86,17 +88,6 @@ def _sort(server: Server, items: Sequence[Mapping[str, Any]]) -> tuple[dict[str,
     return busy, refused
 
 
-def _batches(lines: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    batch, size = dict[str, str](), 0
-    for identifier, line in lines.items():
-        if batch and (len(batch) == MAX_ITEMS or size + len(line) > MAX_BYTES):
-            yield batch
-            batch, size = {}, 0
-        batch[identifier], size = line, size + len(line)
-    if batch:
-        yield batch
-
-
 CHUNK = 512
 """Passages analyzed, embedded and looked up at a time."""
 
@@ -128,15 +119,21 @@ def ensure_index(
         _point_alias(server, about.index, about.alias, needed=False)
         return known
     about = _begin(server, about, known, sources)
-    rejections = _fill(server, about, sources, fresh=known is None, progress=progress)
-    if rejections:
+    if rejections := _fill(server, about, sources, fresh=known is None, progress=progress):
         write_records(rejected, rejections)
         said = f"{len(rejections)} of {about.n_passages} passages; the first, '{plain(rejections[0].passage)}'"
         remedy = f"{rejected} has them all"
         raise InputError(f"OpenSearch refused {said}: {rejections[0].reason}", remedy=remedy)
     if rejected.is_file():  # never a device, whatever name was given
         rejected.unlink()
-    return _finish(server, about)
+    index = about.index
+    server.call(lambda client: client.indices.refresh(index=index))
+    # one that was removed meanwhile and that a bulk made anew, with another mapping, has lost its description
+    _check_count(server, about, lost=read_about(server, index) is None)
+    _point_alias(server, index, about.alias, needed=True)
+    complete = about.model_copy(update={"complete": True})
+    _write_about(server, complete)
+    return complete
 
 
 def read_about(server: Server, index: str) -> About | None:
@@ -190,16 +187,13 @@ def _begin(server: Server, about: About, known: About | None, sources: Sources) 
         first = next(iter(sources.passages))
         dimension = int(sources.embedder.vectors([Text("passage", indexed_text(first))]).shape[1])
     about = about.model_copy(update={"dimension": dimension})
-    if known is not None:
-        if known.dimension != about.dimension:
-            problem = (
-                f"index '{about.index}' has {known.dimension} dimensions and the embedding model {about.dimension}"
-            )
-            raise InputError(problem, remedy=f"`ragassay opensearch remove --index {about.index}`, and run again")
-        return about
-    body = index_body(about, sources.replicas)
-    server.call(lambda client: _create(client, about.index, body))
-    _write_about(server, about)
+    if known is None:
+        body = index_body(about, sources.replicas)
+        server.call(lambda client: _create(client, about.index, body))
+        _write_about(server, about)
+    elif known.dimension != dimension:
+        problem = f"index '{about.index}' has {known.dimension} dimensions and the embedding model {dimension}"
+        raise InputError(problem, remedy=f"`ragassay opensearch remove --index {about.index}`, and run again")
     return about
 
 
@@ -237,14 +231,10 @@ def _missing(server: Server, index: str, chunk: Sequence[Passage]) -> list[Passa
 def _documents(passages: Sequence[Passage], sources: Sources) -> dict[str, dict[str, Any]]:
     texts = [indexed_text(passage) for passage in passages]
     fields = {field: map(term_string, analyze(texts)) for field, analyze in sources.analyzers.items()}
-    documents: dict[str, dict[str, Any]] = {
-        passage.id: {
-            "id": passage.id,
-            **{field: next(terms) for field, terms in fields.items()},
-            "metadata": list(_filterable(passage.metadata)),
-        }
-        for passage in passages
-    }
+    documents: dict[str, dict[str, Any]] = {}
+    for passage in passages:
+        terms = {field: next(strings) for field, strings in fields.items()}
+        documents[passage.id] = {"id": passage.id, **terms, "metadata": list(_filterable(passage.metadata))}
     if sources.embedder is not None:
         vectors = sources.embedder.vectors([Text("passage", text) for text in texts])
         for document, vector in zip(documents.values(), vectors, strict=True):
@@ -271,20 +261,6 @@ def _check_count(server: Server, about: About, *, lost: bool = False) -> None:
     if lost or count != about.n_passages:
         problem = f"index '{index}' holds {count} passages of {about.n_passages}"
         raise InputError(problem, remedy=f"`ragassay opensearch remove --index {index}`, and run again")
-
-
-def _finish(server: Server, about: About) -> About:
-    """Count what is there, point the alias to it, and only then call it complete.
-
-    An index that was removed meanwhile and that a bulk made anew, with another mapping, has lost its description.
-    """
-    index = about.index
-    server.call(lambda client: client.indices.refresh(index=index))
-    _check_count(server, about, lost=read_about(server, index) is None)
-    _point_alias(server, index, about.alias, needed=True)
-    complete = about.model_copy(update={"complete": True})
-    _write_about(server, complete)
-    return complete
 
 
 def _write_about(server: Server, about: About) -> None:

@@ -83,11 +83,6 @@ def knn_query(target: Target, vector: npt.NDArray[Any], k: int) -> Body:
     return {"knn": {"vector": asked}}
 
 
-def bm25_search(target: Target, terms: Sequence[str], k: int) -> Body:
-    """BM25, equal scores by id."""
-    return sorted_search(bm25_query(target, terms), k)
-
-
 def sorted_search(query: Body, k: int) -> Body:
     """Whatever `query` finds, equal scores by id."""
     return {**_plain(k), "query": query, "sort": ["_score", {"id": "asc"}]}
@@ -133,19 +128,14 @@ def run_searches(server: Server, target: Target, bodies: Sequence[Body]) -> Iter
     Raises InputError where a search is refused, or a shard or the time did not suffice for all of it.
     """
     for start in range(0, len(bodies), _AT_A_TIME):
-        yield from _run_batch(server, target, bodies[start : start + _AT_A_TIME])
-
-
-def _run_batch(server: Server, target: Target, bodies: Sequence[Body]) -> list[Ranking]:
-    found: dict[int, Ranking] = {}
-    for attempt in range(server.retries + 1):
-        owed = [number for number in range(len(bodies)) if number not in found]
-        last = attempt == server.retries
-        found.update(_ask(server, target, {number: bodies[number] for number in owed}, last=last))
-        if len(found) == len(bodies):
-            return [found[number] for number in range(len(bodies))]
-        server.pause(attempt)
-    raise AssertionError("the last attempt finds all or raises")
+        owed, found = dict(enumerate(bodies[start : start + _AT_A_TIME])), dict[int, Ranking]()
+        for attempt in range(server.retries + 1):
+            left = {number: body for number, body in owed.items() if number not in found}
+            found |= _ask(server, target, left, last=attempt == server.retries)
+            if len(found) == len(owed):
+                break
+            server.pause(attempt)
+        yield from (found[number] for number in owed)
 
 
 def _ask(server: Server, target: Target, bodies: Mapping[int, Body], *, last: bool) -> dict[int, Ranking]:

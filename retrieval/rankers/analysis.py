@@ -14,12 +14,15 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ragassay.errors import InputError
 from ragassay.text import plain
+
+T = TypeVar("T")
 
 Analyzer = Callable[[Sequence[str]], list[list[str]]]
 """Texts to the terms of each, in their order, repeated as often as they occur."""
@@ -79,7 +82,8 @@ def make_analyzer(language: str, *, stem: bool = True, stop_words: Collection[st
     stop = _stop_words(_STEMMED.get(code, (None, None))[1]) if stop_words is None else frozenset(stop_words)
 
     def analyze(texts: Sequence[str]) -> list[list[str]]:
-        terms = _TermsOfWords(code, stop, _stemmer(code) if stem else str)
+        stemmed = _stemmer(code) if stem else str
+        terms = _OfEach(lambda word: tuple(stemmed(part) for part in _parts(word, code) if part not in stop))
         rows = []
         for text in texts:
             folded = _folded(text, code)
@@ -90,16 +94,16 @@ def make_analyzer(language: str, *, stem: bool = True, stop_words: Collection[st
     return analyze
 
 
-class _TermsOfWords(dict[str, tuple[str, ...]]):
-    """The terms of each word, worked out when it is first met."""
+class _OfEach(dict[str, T]):
+    """What becomes of each word, worked out when it is first met."""
 
-    def __init__(self, code: str, stop: frozenset[str], stem: Callable[[str], str]) -> None:
+    def __init__(self, work_out: Callable[[str], T]) -> None:
         super().__init__()
-        self._code, self._stop, self._stem = code, stop, stem
+        self._work_out = work_out
 
-    def __missing__(self, word: str) -> tuple[str, ...]:
-        self[word] = terms = tuple(self._stem(part) for part in _parts(word, self._code) if part not in self._stop)
-        return terms
+    def __missing__(self, word: str) -> T:
+        self[word] = found = self._work_out(word)
+        return found
 
 
 def _stemmer(code: str) -> Callable[[str], str]:
@@ -215,7 +219,14 @@ def make_lucene_english(stop_words: Collection[str] = STOP_WORDS) -> Analyzer:
     stop = frozenset(map(sys.intern, stop_words))
 
     def analyze(texts: Sequence[str]) -> list[list[str]]:
-        terms = _TermOfToken(stop, _porter())
+        stem = _porter()
+
+        def term_of(token: str) -> str:
+            possessive = len(token) > 1 and token[-1] in "sS" and token[-2] in "'\u2019\uff07"
+            word = (token[:-2] if possessive else token).lower()
+            return "" if word in stop else stem(word)
+
+        terms = _OfEach(term_of)
         return [[term for token in tokens(text) if (term := terms[token])] for text in texts]
 
     return analyze
@@ -228,20 +239,6 @@ def tokens(text: str) -> list[str]:
     if all(len(token) <= LONGEST for token in whole):
         return whole
     return [token[i : i + LONGEST] for token in whole for i in range(0, len(token), LONGEST)]
-
-
-class _TermOfToken(dict[str, str]):
-    """The term of each token, worked out when it is first met; empty for a stop word."""
-
-    def __init__(self, stop: frozenset[str], stem: Callable[[str], str]) -> None:
-        super().__init__()
-        self._stop, self._stem = stop, stem
-
-    def __missing__(self, token: str) -> str:
-        possessive = len(token) > 1 and token[-1] in "sS" and token[-2] in "'\u2019\uff07"
-        word = (token[:-2] if possessive else token).lower()
-        self[token] = term = "" if word in self._stop else self._stem(word)
-        return term
 
 
 def _porter() -> Callable[[str], str]:
@@ -290,10 +287,8 @@ def _others() -> tuple[str, str]:
     """For use inside a character class: digits that are none to Annex 29 (², ½), and what extends the one before."""
     kinds = {chr(point): unicodedata.category(chr(point)) for point in range(0x80, 0x1F200)}
     digits = "".join(character for character, kind in kinds.items() if kind == "No")
-    marks = [
-        character for character, kind in kinds.items() if kind[0] == "M" or (kind == "Cf" and character != "\u200b")
-    ]
-    return digits, "".join(marks) + "\U0001f3fb-\U0001f3ff"
+    marks = "".join(one for one, kind in kinds.items() if kind[0] == "M" or (kind == "Cf" and one != "\u200b"))
+    return digits, f"{marks}\U0001f3fb-\U0001f3ff"
 
 
 _EXACT = 255 - 231

@@ -31,7 +31,7 @@ from ragassay.files import read_text
 from ragassay.text import plain
 
 from .analysis import STOP_WORDS, Analyzer, language_code, make_analyzer, make_lucene_english, rounded_lengths
-from .ranker import Material, Ranker, Ranking, at_least_kth, best_first
+from .ranker import Material, Ranker, Ranking, best_above_zero
 
 _AT_A_TIME = 8192  # passages whose terms are held as text
 _WEIGHED_AT_A_TIME = 1 << 20  # pairs of term and passage
@@ -78,9 +78,14 @@ def count_terms(texts: Iterable[str], analyze: Analyzer, vocabulary: dict[str, i
     parts: list[_Part] = []
     lengths: list[int] = []
     waiting = iter(texts)
+    number = vocabulary.setdefault
     while batch := list(islice(waiting, _AT_A_TIME)):
         rows = analyze(batch)
-        parts.append(_count(rows, vocabulary, len(lengths)))
+        n, first = len(rows), len(lengths)
+        terms = np.fromiter((number(term, len(vocabulary)) for row in rows for term in row), np.int64)
+        passages = np.repeat(np.arange(n, dtype=np.int64), list(map(len, rows)))
+        pairs, counts = np.unique(terms * n + passages, return_counts=True)
+        parts.append(_Part(*(one.astype(np.int32) for one in (pairs // n, pairs % n + first, counts))))
         lengths += map(len, rows)
     return _columns(parts, vocabulary, np.array(lengths, np.int64))
 
@@ -104,19 +109,6 @@ def weigh(counted: TermCounts, k1: float, b: float, *, rounded: bool = False) ->
     index.vocab_dict, index.unique_token_ids_set = counted.vocabulary, set(counted.vocabulary.values())
     index.nonoccurrence_array = None
     return index
-
-
-def _count(rows: Sequence[Sequence[str]], vocabulary: dict[str, int], first: int) -> _Part:
-    """The part of the passages from number `first` on, whose terms are `rows`."""
-    number = vocabulary.setdefault
-    terms = np.fromiter((number(term, len(vocabulary)) for row in rows for term in row), np.int64)
-    passages = np.repeat(np.arange(len(rows), dtype=np.int64), [len(row) for row in rows])
-    pairs, counts = np.unique(terms * len(rows) + passages, return_counts=True)
-    return _Part(
-        (pairs // max(1, len(rows))).astype(np.int32),
-        (pairs % max(1, len(rows)) + first).astype(np.int32),
-        counts.astype(np.int32),
-    )
 
 
 def _columns(parts: list[_Part], vocabulary: dict[str, int], lengths: npt.NDArray[np.int64]) -> TermCounts:
@@ -208,10 +200,11 @@ class Bm25(TermRanker):
 
     def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
         """The at most `k` (1 or more) best passages for each query; none where no term of the query is known."""
-        known = [
-            [self._vocabulary[term] for term in terms if term in self._vocabulary] for terms in self._analyze(queries)
-        ]
-        return [_positive(self._ids, self._index.get_scores_from_ids(ids), k) if ids else [] for ids in known]
+        found = []
+        for terms in self._analyze(queries):
+            ids = [self._vocabulary[term] for term in terms if term in self._vocabulary]
+            found.append(best_above_zero(self._ids, self._index.get_scores_from_ids(ids), k, DIGITS) if ids else [])
+        return found
 
     def search_weighted(self, queries: Sequence[Mapping[str, float]], k: int) -> list[Ranking]:
         """The same for queries whose terms, as analysed, have weights (0 or more): what a term gives is multiplied."""
@@ -231,7 +224,7 @@ class Bm25(TermRanker):
         for term, weight in sorted(known.items()):
             column = slice(matrix["indptr"][term], matrix["indptr"][term + 1])
             scores[matrix["indices"][column]] += weight * matrix["data"][column]
-        return _positive(self._ids, scores, k)
+        return best_above_zero(self._ids, scores, k, DIGITS)
 
 
 class LuceneBm25(Bm25):
@@ -256,13 +249,8 @@ class RankBm25(Ranker):
         """The at most `k` (1 or more) best passages with a score above zero for each query."""
         if self._index is None:
             return [[] for _ in queries]
-        return [_positive(self._ids, self._index.get_scores(terms), k) for terms in self._analyze(queries)]
-
-
-def _positive(ids: Sequence[str], scores: npt.NDArray[Any], k: int) -> Ranking:
-    found = at_least_kth(scores, k, 10.0**-DIGITS)
-    found = found[scores[found] > 0]
-    return best_first(ids, scores[found], found, k, DIGITS)
+        scores = map(self._index.get_scores, self._analyze(queries))
+        return [best_above_zero(self._ids, one, k, DIGITS) for one in scores]
 
 
 AnalyzerName = Literal["by-language", "lucene-english"]
@@ -379,13 +367,12 @@ class Rm3(Ranker):
         """The terms of each expanded query, as analysed, with their weights, which sum to 1 (or none)."""
         found = self._bm25.search(queries, self._passages)
         rows = zip(self._feedback.analyze(queries), found, strict=True)
-        expanded, weight = [], self._weight
+        expanded, own = [], self._weight
         for terms, first in rows:
             query, relevant = _scaled(Counter(terms)), self._relevance_model(first)
-            both = {
-                term: weight * query.get(term, 0) + (1 - weight) * relevant.get(term, 0) for term in {*query, *relevant}
-            }
-            expanded.append(dict(sorted(both.items())) if relevant else query)
+            every = sorted({*query, *relevant})
+            both = {term: own * query.get(term, 0) + (1 - own) * relevant.get(term, 0) for term in every}
+            expanded.append(both if relevant else query)
         return expanded
 
     def _relevance_model(self, found: Ranking) -> dict[str, float]:

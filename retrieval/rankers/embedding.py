@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ from ragassay.models.encoders import OFFLINE_MODEL, Encoder, check_encoder, mode
 from ragassay.models.encoders import load_encoder as load_encoder
 from ragassay.models.encoders import prompt_for as prompt_for
 from ragassay.models.onnx import INT8, check_backend, compiled
+from ragassay.models.requests import in_parts
 from ragassay.models.servers import EmbeddingServer, vectors_of
 from ragassay.prompts import count_tokens
 from ragassay.text import plain, writable
@@ -110,31 +111,30 @@ class Embedder:
             work = partial(_encode_there, self._load, self.model)
         else:
             work = partial(_encode, self._ready(len(missing)), self.model)
-        total, done, known = len(missing), 0, self._cache.known()
-        for _, made in self._cores.each(work, self._chunks(texts, missing), here="one"):
-            if known.dimensions not in {None, n := made.vectors.shape[1]}:
+        done, known = 0, self._cache.known()
+        for _, (keys, vectors) in self._cores.each(work, self._chunks(texts, missing), here="one"):
+            if known.dimensions not in {None, n := vectors.shape[1]}:
                 said = f"gives vectors of {n} numbers, where there are some of {known.dimensions}"
                 raise InputError(f"embedding model '{plain(self.model)}' {said}", remedy="name another model")
-            self._cache.add(made.keys, made.vectors)
-            done += len(made.keys)
+            self._cache.add(keys, vectors)
+            done += len(keys)
             if self._progress:
-                self._progress(done, total)
+                self._progress(done, len(missing))
 
-    def _chunks(self, texts: Iterable[Text], missing: Set[bytes]) -> Iterator[_Chunk]:
+    def _chunks(self, texts: Iterable[Text], missing: Set[bytes]) -> Iterator[Chunk]:
         """The missing texts, each once: passages first, CHUNK at a time."""
+        left = set(missing)
         for kind in ("passage", "query"):
-            chunk: dict[bytes, Text] = {}
-            seen: set[bytes] = set()
+            chunk: Chunk = {}
             for text in texts:
-                key = self._cache.key(text) if text.kind == kind else b""
-                if key in missing and key not in seen:
+                if text.kind == kind and (key := self._cache.key(text)) in left:
+                    left.remove(key)
                     chunk[key] = text
-                    seen.add(key)
                 if len(chunk) == CHUNK:
-                    yield _Chunk(tuple(chunk), tuple(chunk.values()))
+                    yield chunk
                     chunk = {}
             if chunk:
-                yield _Chunk(tuple(chunk), tuple(chunk.values()))
+                yield chunk
 
     def _ready(self, n_missing: int) -> Encoder:
         if self._encoder is None:
@@ -172,29 +172,19 @@ def model_identity(model: str, backend: Backend = "auto") -> str:
 
     A backend belongs to it where its vectors are others than torch's (`ragassay.models.onnx`).
     """
-    return f"{_identity(model)} {backend}" if backend == INT8 else _identity(model)
+    folder, identity = Path(model), model
+    if model != OFFLINE_MODEL and folder.is_dir():
+        files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+        content = {path.relative_to(folder).as_posix(): digest_file(path) for path in files}
+        identity = f"{model_name(model)} sha256:{digest_json(content)}"
+    return f"{identity} {backend}" if backend == INT8 else identity
 
 
-def _identity(model: str) -> str:
-    folder = Path(model)
-    if model == OFFLINE_MODEL or not folder.is_dir():
-        return model
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
-    content = {path.relative_to(folder).as_posix(): digest_file(path) for path in files}
-    return f"{model_name(model)} sha256:{digest_json(content)}"
+Chunk = dict[bytes, Text]
+"""Texts by their keys, of one kind."""
 
 
-class _Chunk(NamedTuple):
-    keys: tuple[bytes, ...]
-    texts: tuple[Text, ...]
-
-
-class _Made(NamedTuple):
-    keys: tuple[bytes, ...]
-    vectors: Vectors
-
-
-def _encode_there(load: Callable[[str], Encoder], model: str, chunk: _Chunk) -> _Made:
+def _encode_there(load: Callable[[str], Encoder], model: str, chunk: Chunk) -> tuple[list[bytes], Vectors]:
     """`_encode` on a cluster's worker, which loads the model once."""
     with _loading:
         encoder = _loaded(load, model)
@@ -212,8 +202,8 @@ def _loaded(load: Callable[[str], Encoder], model: str) -> Encoder:
         raise InputError(f"a worker of the cluster cannot embed ({error.name} is not installed there)") from None
 
 
-def _encode(encoder: Encoder, model: str, chunk: _Chunk) -> _Made:
-    return _Made(chunk.keys, _vectors(encoder, model, chunk.texts))
+def _encode(encoder: Encoder, model: str, chunk: Chunk) -> tuple[list[bytes], Vectors]:
+    return list(chunk), _vectors(encoder, model, list(chunk.values()))
 
 
 def _vectors(encoder: Encoder, model: str, texts: Sequence[Text]) -> Vectors:
@@ -277,6 +267,10 @@ BATCH_TEXTS, BATCH_TOKENS = 32, 16_384
 LABEL = "embed"
 
 
+def _tokens(pair: tuple[bytes, Text]) -> int:
+    return count_tokens(pair[1].text)
+
+
 class ServedEmbedder(Embedder):
     """The embeddings of a server's model, from the cache or asked for; what a killed run had is not paid again.
 
@@ -297,7 +291,7 @@ class ServedEmbedder(Embedder):
     def _make(self, texts: Iterable[Text], missing: Set[bytes]) -> None:
         """Raises InputError where a batch fails or has vectors of another length; what came is kept."""
         known, error = self._cache.known(), None
-        calls = (self._call(keys, batch) for keys, batch in self._batches(texts, missing))
+        calls = map(self._call, self._batches(texts, missing))
         n = -(-len(missing) // BATCH_TEXTS)
         for _, got in self._caller.serve(calls, n, all_or_none=True):
             if isinstance(got, Failed):
@@ -309,29 +303,19 @@ class ServedEmbedder(Embedder):
             remedy = "what came is kept: run again to go on, or name another model"
             raise InputError(f"{self.model} cannot embed: {error}", remedy=remedy)
 
-    def _batches(self, texts: Iterable[Text], missing: Set[bytes]) -> Iterator[tuple[list[bytes], list[Text]]]:
+    def _batches(self, texts: Iterable[Text], missing: Set[bytes]) -> Iterator[Chunk]:
         """The missing texts, each once, as many together as one call takes."""
         for chunk in self._chunks(texts, missing):
-            keys, batch, tokens = list[bytes](), list[Text](), 0
-            for key, text in zip(chunk.keys, chunk.texts, strict=True):
-                more = count_tokens(text.text)
-                if batch and (len(batch) == BATCH_TEXTS or tokens + more > BATCH_TOKENS):
-                    yield keys, batch
-                    keys, batch, tokens = [], [], 0
-                keys, batch, tokens = [*keys, key], [*batch, text], tokens + more
-            yield keys, batch
+            yield from map(dict, in_parts(chunk.items(), _tokens, BATCH_TOKENS, BATCH_TEXTS))
 
-    def _call(self, keys: list[bytes], batch: list[Text]) -> ServerCall[Singles]:
-        clean, known = [self._clean(text) for text in batch], self._cache.known()
+    def _call(self, batch: Chunk) -> ServerCall[Singles]:
+        # the texts behind their model's prefix; a lone surrogate is not text
+        clean = [prompt_for(self.model, {}, text.kind) + writable(text.text) for text in batch.values()]
+        known = self._cache.known()
 
         def keep(raw: Singles) -> None:
             if known.dimensions in {None, raw.shape[1]}:
-                self._cache.add(keys, unit_vectors(raw, self.model, clean))
+                self._cache.add(list(batch), unit_vectors(raw, self.model, clean))
 
-        read = partial(vectors_of, n=len(clean))
-        tokens = sum(map(count_tokens, clean))
+        read, tokens = partial(vectors_of, n=len(clean)), sum(map(count_tokens, clean))
         return ServerCall(LABEL, self.model, len(clean), tokens, partial(self._server.ask, clean), read, keep)
-
-    def _clean(self, text: Text) -> str:
-        """The text behind its model's prefix; a lone surrogate is not text."""
-        return prompt_for(self.model, {}, text.kind) + writable(text.text)

@@ -25,11 +25,12 @@ import numpy.typing as npt
 from ragassay.arrays import Floats, Ints, Singles
 from ragassay.errors import InputError
 from ragassay.models.encoders import RowEncoder, check_encoder, load_multi_vector_encoder, load_sparse_encoder
+from ragassay.models.requests import in_parts
 from ragassay.text import plain, writable
 
 from .embedding import CHUNK, Progress, load_or_say, model_identity
 from .embedding_cache import RowFile, Rows, Text, TextCache, log, read_archive, write_archive
-from .ranker import Material, Ranker, Ranking, at_least_kth, best_first
+from .ranker import Material, Ranker, Ranking, at_least_kth, best_above_zero, best_first
 
 FORMAT = 1
 """Part of every key; to be raised when what models are given or the way rows are stored changes."""
@@ -153,24 +154,20 @@ class RowSource:
         for kind in ("passage", "query"):
             owed = [(key, text) for key, text in missing.items() if text.kind == kind]
             for start in range(0, len(owed), CHUNK):
-                keys, chunk = zip(*owed[start : start + CHUNK], strict=True)
-                self._cache.add(keys, self._made(chunk, len(missing)))
-                done += len(keys)
+                chunk = dict(owed[start : start + CHUNK])
+                if self._encoder is None:
+                    what = f"{self._what} needs sentence-transformers for {len(missing)} texts not yet encoded"
+                    self._encoder = load_or_say(self._load, self._model, what)
+                clean = [text._replace(text=writable(text.text)) for text in chunk.values()]
+                made = self._encode(self._encoder, clean)
+                for text, rows in zip(clean, made, strict=True):
+                    if not usable(rows):
+                        problem = f"model '{plain(self._model)}' gives no usable numbers for '{plain(text.text[:60])}'"
+                        raise InputError(problem)
+                self._cache.add(list(chunk), made)
+                done += len(chunk)
                 if self._progress:
                     self._progress(done, len(missing))
-
-    def _made(self, texts: Sequence[Text], n_missing: int) -> list[Rows]:
-        clean = [Text(text.kind, writable(text.text)) for text in texts]
-        made = self._encode(self._ready(n_missing), clean)
-        if bad := next((text for text, rows in zip(clean, made, strict=True) if not usable(rows)), None):
-            raise InputError(f"model '{plain(self._model)}' gives no usable numbers for '{plain(bad.text[:60])}'")
-        return made
-
-    def _ready(self, n_missing: int) -> RowEncoder:
-        if self._encoder is None:
-            what = f"{self._what} needs sentence-transformers for {n_missing} texts not yet encoded"
-            self._encoder = load_or_say(self._load, self._model, what)
-        return self._encoder
 
 
 DIGITS, SPARSE_DIGITS = 4, 5
@@ -246,16 +243,13 @@ class Sparse(Encoded):
         self._matrix: Any = csr_array((together["weight"].astype(np.float64), together["term"], starts), shape=shape)
 
     def _rankings(self, queries: Sequence[Rows], k: int) -> list[Ranking]:
-        return [self._ranking(row, k) for row in queries]
-
-    def _ranking(self, row: Rows, k: int) -> Ranking:
-        query = np.zeros(self._matrix.shape[1])
-        within = row[row["term"] < len(query)]
-        query[within["term"]] = within["weight"]
-        scores = self._matrix @ query
-        found = at_least_kth(scores, k, 10.0**-SPARSE_DIGITS)
-        found = found[scores[found] > 0]
-        return best_first(self._ids, scores[found], found, k, SPARSE_DIGITS)
+        rankings = []
+        for row in queries:
+            query = np.zeros(self._matrix.shape[1])
+            within = row[row["term"] < len(query)]
+            query[within["term"]] = within["weight"]
+            rankings.append(best_above_zero(self._ids, self._matrix @ query, k, SPARSE_DIGITS))
+        return rankings
 
 
 class LateInteraction(Encoded):
@@ -275,18 +269,17 @@ class LateInteraction(Encoded):
         self._passages = _Passages(rows)
 
     def _rankings(self, queries: Sequence[Rows], k: int) -> list[Ranking]:
-        return [ranking for group in _groups(queries) for ranking in self._of_group(group, k)]
-
-    def _of_group(self, queries: Sequence[Rows], k: int) -> Iterator[Ranking]:
-        passages = self._passages
-        for query, rough in zip(queries, passages.rough(queries), strict=True):
-            if not len(query) or not len(passages.numbers):
-                yield []
-                continue
-            lengths = np.linalg.norm(query.astype(np.float64), axis=1).sum()
-            found = at_least_kth(rough, k, 2 * _MARGIN * lengths * passages.longest + 10.0**-DIGITS)
-            scores = np.array([max_sim(query, passages.rows[number]) for number in found.tolist()])
-            yield best_first(self._ids, scores, passages.numbers[found], k, DIGITS)
+        passages, rankings = self._passages, list[Ranking]()
+        for group in in_parts(queries, len, _QUERY_TOKENS):
+            for query, rough in zip(group, passages.rough(group), strict=True):
+                if not len(query) or not len(passages.numbers):
+                    rankings.append([])
+                    continue
+                lengths = np.linalg.norm(query.astype(np.float64), axis=1).sum()
+                found = at_least_kth(rough, k, 2 * _MARGIN * lengths * passages.longest + 10.0**-DIGITS)
+                scores = np.array([max_sim(query, passages.rows[number]) for number in found.tolist()])
+                rankings.append(best_first(self._ids, scores, passages.numbers[found], k, DIGITS))
+        return rankings
 
 
 def max_sim(query: Rows, passage: Rows) -> float:
@@ -320,25 +313,9 @@ class _Passages:
     def _blocks(self) -> Iterator[tuple[int, npt.NDArray[Any], Ints]]:
         """(number of the first passage, their tokens' vectors, where each passage begins), whole passages at a time."""
         first = 0
-        while first < len(self.rows):
-            stop, n_tokens = first, 0
-            while stop < len(self.rows) and (stop == first or n_tokens + len(self.rows[stop]) <= _PASSAGE_TOKENS):
-                n_tokens += len(self.rows[stop])
-                stop += 1
-            part = self.rows[first:stop]
+        for part in in_parts(self.rows, len, _PASSAGE_TOKENS):
             yield first, np.concatenate(part), np.cumsum([0, *map(len, part)])[:-1]
-            first = stop
-
-
-def _groups(queries: Sequence[Rows]) -> Iterator[list[Rows]]:
-    """The queries in their order, so many at a time as have few enough tokens."""
-    group: list[Rows] = []
-    for query in queries:
-        if group and sum(map(len, group)) + len(query) > _QUERY_TOKENS:
-            yield group
-            group = []
-        group.append(query)
-    yield group
+            first += len(part)
 
 
 def _encoded(encoder: RowEncoder, texts: Sequence[Text], **how: bool) -> Any:

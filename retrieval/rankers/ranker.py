@@ -12,7 +12,7 @@ from functools import cache
 from itertools import pairwise
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,11 +22,13 @@ from ragassay.calls.served import Failed as Failed
 from ragassay.errors import InputError, RagassayError
 from ragassay.experiment.plugins import brought_by, classes_in, names_of, plugin, said
 from ragassay.files import check_record, first_problem
-from ragassay.records import Passage
+from ragassay.records import Passage, Query
 from ragassay.text import did_you_mean, plain
 
 if TYPE_CHECKING:
     from .embedding import Embedder
+
+R = TypeVar("R", Passage, Query)
 
 OWN = "python"
 """The kind of the user's own, which runs in a process of its own (`agents/python_agent.py:PythonRanker`)."""
@@ -144,14 +146,12 @@ def kind_of_ranker(name: str) -> type[Ranker]:
 
 def check_kind(name: str, settings: Mapping[str, Any]) -> None:
     """Raises InputError where no kind of a table [[retriever]] has this name, or it does not take these settings."""
-    if name != OWN:
-        _check_settings(kind_of_ranker(name), settings)
-    elif settings:
+    if name == OWN and settings:
         raise InputError(f'settings are not for kind = "{OWN}"', remedy="say them in its module")
-
-
-def _check_settings(kind: type[Ranker], given: Mapping[str, Any]) -> None:
-    for key, value in given.items():
+    if name == OWN:
+        return
+    kind = kind_of_ranker(name)
+    for key, value in settings.items():
         if key not in kind.settings:
             known = f"it takes {', '.join(kind.settings)}" if kind.settings else "it takes none of its own"
             raise InputError(f"kind = \"{kind.name}\" has no setting '{plain(key)}'", remedy=known)
@@ -269,6 +269,13 @@ def best_first(
     return in_order(pairs)[:k]
 
 
+def best_above_zero(ids: Sequence[str], scores: npt.NDArray[Any], k: int, digits: int) -> Ranking:
+    """`best_first` of all passages whose score is above 0; scores: (n,), beside `ids`."""
+    found = at_least_kth(scores, k, 10.0**-digits)
+    found = found[scores[found] > 0]
+    return best_first(ids, scores[found], found, k, digits)
+
+
 class CorpusFile:
     """The passages of a `corpus.jsonl`, one at a time; each iteration reads the file anew.
 
@@ -283,21 +290,18 @@ class CorpusFile:
             with self.path.open("rb") as lines:
                 for number, line in enumerate(lines, 1):
                     if line.strip():
-                        yield self._passage(line, number)
+                        encoding = "utf-8-sig" if number == 1 else "utf-8"
+                        passage = Passage.model_validate(json.loads(line.decode(encoding)))
+                        check_record(passage, self.path, number)
+                        yield passage
         except FileNotFoundError:
             raise InputError("there is no such file", file=self.path) from None
         except (PermissionError, IsADirectoryError) as error:
             raise InputError(f"cannot be read ({error.strerror})", file=self.path) from None
-
-    def _passage(self, line: bytes, number: int) -> Passage:
-        try:
-            passage = Passage.model_validate(json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8")))
         except ValidationError as error:
             raise InputError(first_problem(error), file=self.path, line=number) from None
         except (ValueError, RecursionError) as error:
             raise InputError(f"is not JSON ({error})", file=self.path, line=number) from None
-        check_record(passage, self.path, number)
-        return passage
 
 
 @dataclass(frozen=True)
@@ -314,27 +318,30 @@ def fingerprint(passages: Iterable[Passage], file: Path | None = None) -> Finger
     Raises InputError where there are none, two share an id, or one cannot be indexed: its id holds white space or is
     longer than the 512 bytes that OpenSearch takes, or its metadata are no JSON.
     """
-    total, seen = hashlib.sha256(), set[str]()
-    for passage in passages:
-        _check_id(passage.id, seen, file)
-        seen.add(passage.id)
+    total, n = hashlib.sha256(), 0
+    for passage in check_ids(passages, "passages", file):
+        if len(passage.id.encode("utf-8", "surrogatepass")) > 512:
+            raise InputError(f"the id '{plain(passage.id[:40])}…' is longer than 512 bytes", file=file)
         fields = (passage.id, passage.title, passage.text, passage.metadata)
         try:
             line = json.dumps(fields, sort_keys=True, allow_nan=False)
         except ValueError as error:
-            raise InputError(
-                f"the metadata of passage '{plain(passage.id)}' are no JSON ({error})", file=file
-            ) from None
+            problem = f"the metadata of passage '{plain(passage.id)}' are no JSON ({error})"
+            raise InputError(problem, file=file) from None
         total.update(line.encode() + b"\n")
+        n += 1
+    return Fingerprint(n, total.hexdigest())
+
+
+def check_ids(records: Iterable[R], what: str, file: Path | None) -> Iterator[R]:
+    """The records as they come. Raises InputError for none, two with one id, and an id that a run cannot hold."""
+    seen: set[str] = set()
+    for record in records:
+        if record.id in seen:
+            raise InputError(f"two {what} have the id '{plain(record.id)}'", file=file)
+        if record.id.split() != [record.id]:
+            raise InputError(f"the id '{plain(record.id)}' holds white space, which a TREC run cannot", file=file)
+        seen.add(record.id)
+        yield record
     if not seen:
-        raise InputError("holds no passages", file=file)
-    return Fingerprint(len(seen), total.hexdigest())
-
-
-def _check_id(identifier: str, seen: set[str], file: Path | None) -> None:
-    if identifier in seen:
-        raise InputError(f"two passages have the id '{plain(identifier)}'", file=file)
-    if identifier.split() != [identifier]:
-        raise InputError(f"the id '{plain(identifier)}' holds white space, which a TREC run cannot", file=file)
-    if len(identifier.encode("utf-8", "surrogatepass")) > 512:
-        raise InputError(f"the id '{plain(identifier[:40])}…' is longer than 512 bytes", file=file)
+        raise InputError(f"holds no {what}", file=file)

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError, ProviderError, RagassayError
-from ...experiment.tables import ModelSettings
 from ...files import read_objects
 from ...models.endpoint import Endpoint, anthropic_tool
 from ...models.providers import anthropic_client, anthropic_content, of_status, openai_client
-from ...models.requests import BATCH_TIER, TOP_LOGPROBS, Request, response_format
+from ...models.requests import BATCH_TIER, Request
 from ...text import plain, without_keys
+from ..register import input_line
 from ..reply_cache import body_of_message
-from .provider import BatchLine, Item, Limits, Prepared, Standing, gone, having_batches
+from .provider import BatchLine, BatchProvider, Item, Limits, Prepared, Standing
 
 if TYPE_CHECKING:
     from anthropic import Anthropic
@@ -40,16 +40,10 @@ _STATUS = {
 """https://docs.anthropic.com/en/api/errors"""
 
 
-class AnthropicBatches:
-    """The batches of one model at Anthropic; results come when all of a batch has ended, in any order.
-
-    Its methods raise what the SDK raises, InputError for a batch that is not known.
-    """
+class AnthropicBatches(BatchProvider):
+    """Anthropic's: results come when all of a batch has ended, in any order."""
 
     limits = Limits(100_000, 256_000_000)
-
-    def __init__(self, model: str, settings: ModelSettings, base_url: str | None) -> None:
-        self._model, self._settings, self._base_url = model, settings, base_url
 
     @cached_property
     def _client(self) -> Anthropic:
@@ -82,7 +76,7 @@ class AnthropicBatches:
     def prepare(self, file: Path) -> Prepared:
         """Ask for the newest batch: batches carry no name, and the one before tells which came after."""
         del file
-        with having_batches(self._model, self._base_url):
+        with self.having_batches():
             return Prepared(newest=next((batch.id for batch in self._client.messages.batches.list(limit=1)), None))
 
     def create(self, file: Path, line: BatchLine) -> str:
@@ -110,17 +104,13 @@ class AnthropicBatches:
 
     def items(self, batch: str) -> Iterator[Item]:
         if self._known(batch).results_url is None:
-            raise gone(self._model, batch)
+            raise self.gone(batch)
         for result in self._client.messages.batches.results(batch):
             yield self._item(result.to_dict(mode="json"))
 
     def _known(self, batch: str) -> MessageBatch:
-        from anthropic import NotFoundError
-
-        try:
+        with self.knowing(batch):
             return self._client.messages.batches.retrieve(batch)
-        except NotFoundError:
-            raise gone(self._model, batch) from None
 
     def _item(self, line: dict[str, Any]) -> Item:
         key, result = str(line["custom_id"]), line["result"]
@@ -140,16 +130,10 @@ _NAME = "ragassay"
 _A_DAY_S = 86_400
 
 
-class OpenAIBatches:
-    """The batches of one model at OpenAI (https://platform.openai.com/docs/guides/batch), or a server that has them.
-
-    Its methods raise what the SDK raises, InputError for a batch that is not known.
-    """
+class OpenAIBatches(BatchProvider):
+    """OpenAI's (https://platform.openai.com/docs/guides/batch), or of a server that has them."""
 
     limits = Limits(50_000, 200_000_000)
-
-    def __init__(self, model: str, settings: ModelSettings, base_url: str | None) -> None:
-        self._model, self._settings, self._base_url = model, settings, base_url
 
     @cached_property
     def _client(self) -> OpenAI:
@@ -158,36 +142,21 @@ class OpenAIBatches:
 
     def line(self, key: str, request: Request, shared: int = 0) -> dict[str, Any]:
         del shared  # what is shared is cached without a mark
-        body: dict[str, Any] = {
-            "model": self._model.split(":", 1)[1],
-            "messages": [{"role": message.role, "content": message.content} for message in request.messages],
-        }
-        if (temperature := request.temperature_by(self._settings)) is not None:
-            body["temperature"] = temperature
-        body |= self._settings.sampling(request.sample)
-        longest = 1 if request.tokens else self._settings.max_tokens
-        if longest is not None:
-            body["max_completion_tokens"] = longest
-        if request.tokens:
-            body |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
-        if request.schema:
-            body["response_format"] = response_format(request)
-        return {"custom_id": key, "method": "POST", "url": "/v1/chat/completions", "body": body}
+        return input_line(key, self._model, self._settings, request, "max_completion_tokens")
 
     def prepare(self, file: Path) -> Prepared:
         """Upload the requests."""
-        with having_batches(self._model, self._base_url), file.open("rb") as stream:
+        with self.having_batches(), file.open("rb") as stream:
             return Prepared(self._client.files.create(file=(f"ragassay-{file.name}", stream), purpose="batch").id)
 
     def create(self, file: Path, line: BatchLine) -> str:
         del file
-        batch = self._client.batches.create(
+        return self._client.batches.create(
             input_file_id=str(line.input_file),
             endpoint="/v1/chat/completions",
             completion_window="24h",
             metadata={_NAME: line.name},
-        )
-        return batch.id
+        ).id
 
     def find(self, line: BatchLine, known: set[str]) -> str | None:
         for batch in self._client.batches.list(limit=100):
@@ -205,25 +174,15 @@ class OpenAIBatches:
         return Standing(found.status, found.status in _ENDED, done, failed, refused, full)
 
     def items(self, batch: str) -> Iterator[Item]:
-        from openai import NotFoundError
-
         found = self._known(batch)
-        for file in (found.output_file_id, found.error_file_id):
-            try:
-                text = self._client.files.content(file).content.decode("utf-8") if file else ""
-            except NotFoundError:
-                raise gone(self._model, batch) from None
-            for line in text.split("\n"):
-                if (item := self._item(line)) is not None:
-                    yield item
+        for file in filter(None, (found.output_file_id, found.error_file_id)):
+            with self.knowing(batch):
+                text = self._client.files.content(file).content.decode("utf-8")
+            yield from filter(None, map(self._item, text.split("\n")))
 
     def _known(self, batch: str) -> Batch:
-        from openai import NotFoundError
-
-        try:
+        with self.knowing(batch):
             return self._client.batches.retrieve(batch)
-        except NotFoundError:
-            raise gone(self._model, batch) from None
 
     def _refused(self, batch: Batch) -> tuple[RagassayError, bool]:
         """Why a batch failed its validation, and whether only because too much is queued already."""

@@ -6,23 +6,24 @@ And the record of them, `batches.jsonl` in the results folder.
 from __future__ import annotations
 
 import json
-import os
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
 from ...errors import InputError, RagassayError
-from ...files import append_whole, digest_json, first_problem, json_line, read_objects, write_text
+from ...experiment.tables import ModelSettings
+from ...files import digest_json, first_problem, read_objects, write_text
 from ...models.requests import Body, Request
 from ...records import Record
 from ...text import plain
-from ..reply_cache import drop_torn_line, whole_lines
+from ..reply_cache import append, whole_lines
 
 CLOSED = {"collected", "refused", "dropped", "another's"}
 
@@ -56,10 +57,14 @@ class BatchLog:
     def __init__(self, path: Path, folder: Path) -> None:
         self.path, self._folder, self._lock = path, folder, threading.Lock()
         self._lines: dict[str, BatchLine] = {}
-        self._mended = False
         if path.exists():
             for number, text in whole_lines(path):
-                line = _parsed(text, path, number)
+                try:
+                    line = BatchLine.model_validate(json.loads(text))
+                except ValidationError as error:
+                    raise InputError(first_problem(error), file=path, line=number) from None
+                except (ValueError, RecursionError) as error:
+                    raise InputError(f"is not JSON ({error})", file=path, line=number) from None
                 self._lines[line.name] = line
 
     def open_batches(self, model: str, base_url: str | None) -> list[BatchLine]:
@@ -97,40 +102,23 @@ class BatchLog:
             again = sum(line.digest == digest for line in self._lines.values())
             name = f"{digest[:16]}-{again + 1}"
         write_text(self.requests(name), "".join(text for _, text in part))
-        line = BatchLine(
-            name=name,
-            model=model,
-            base_url=base_url,
-            digest=digest,
-            n=len(keys),
-            state="planned",
-            at=round(time.time(), 3),
+        n, at = len(keys), round(time.time(), 3)
+        return self.write(
+            BatchLine(name=name, model=model, base_url=base_url, digest=digest, n=n, state="planned", at=at)
         )
-        return self.write(line)
 
     def write(self, line: BatchLine) -> BatchLine:
         """Add a line, on disk before anything else happens; the request file of a closed batch goes."""
         with self._lock:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("ab", buffering=0) as stream:
-                if not self._mended:
-                    drop_torn_line(self.path)
-                    self._mended = True
-                append_whole(stream, json_line(line.dump()).encode())
-                os.fsync(stream.fileno())
+            append(self.path, line.dump(), sync=True)
             self._lines[line.name] = line
         if line.state in CLOSED:
             self.requests(line.name).unlink(missing_ok=True)
         return line
 
-
-def _parsed(text: str, path: Path, number: int) -> BatchLine:
-    try:
-        return BatchLine.model_validate(json.loads(text))
-    except ValidationError as error:
-        raise InputError(first_problem(error), file=path, line=number) from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"is not JSON ({error})", file=path, line=number) from None
+    def step(self, line: BatchLine, **changed: Any) -> BatchLine:
+        """`write` the line with what has changed."""
+        return self.write(line.model_copy(update=changed))
 
 
 @dataclass(frozen=True)
@@ -174,72 +162,68 @@ class Prepared:
     newest: str | None = None
 
 
-class BatchProvider(Protocol):
-    """OpenAI's Batch API or Anthropic's Message Batches. Every method but `line` may raise what the SDK raises."""
+class BatchProvider(ABC):
+    """OpenAI's Batch API or Anthropic's Message Batches, for one model. Every method but `line` may raise what the SDK
+    raises."""
 
-    @property
-    def limits(self) -> Limits: ...
+    limits: ClassVar[Limits]
 
+    def __init__(self, model: str, settings: ModelSettings, base_url: str | None) -> None:
+        self._model, self._settings, self._base_url = model, settings, base_url
+
+    @abstractmethod
     def line(self, key: str, request: Request, shared: int = 0) -> dict[str, Any]:
         """The request as a direct call would make it, for the request file; `custom_id` is the key.
 
         shared: how many characters of the first user message others begin with too.
         """
-        ...
 
+    @abstractmethod
     def prepare(self, file: Path) -> Prepared:
         """The last step before `create`, which costs nothing."""
-        ...
 
+    @abstractmethod
     def create(self, file: Path, line: BatchLine) -> str:
         """Hand the batch in; its id."""
-        ...
 
+    @abstractmethod
     def find(self, line: BatchLine, known: set[str]) -> str | None:
         """The id of a batch that was handed in for `line` though no answer came; `known` are the ids on record."""
-        ...
 
+    @abstractmethod
     def standing(self, batch: str) -> Standing:
         """Where it stands. Raises InputError where the provider knows no such batch."""
-        ...
 
+    @abstractmethod
     def items(self, batch: str) -> Iterator[Item]:
         """The results of a batch that has ended, in any order."""
-        ...
 
+    @contextmanager
+    def having_batches(self) -> Iterator[None]:
+        """Raises InputError where a server, above all one of a user's own `base_url`, says inside that it has nothing
+        at the batch API's address (HTTP status 404, 405 or 501)."""
+        try:
+            yield
+        except Exception as error:
+            status = getattr(error, "status_code", None)
+            if status not in {404, 405, 501}:
+                raise
+            where = f"the server at {plain(self._base_url)}" if self._base_url else "the provider"
+            said = f"{self._model}: {where} has no batch API (status {status})"
+            raise InputError(said, remedy='set mode = "direct"') from None
 
-def files_within(lines: Sequence[tuple[str, str]], limits: Limits) -> Iterator[list[tuple[str, str]]]:
-    """(key, line of text) in parts that keep to `limits`, in order; a line that is too long stands by itself."""
-    part: list[tuple[str, str]] = []
-    size = 0
-    for key, text in lines:
-        length = len(text.encode("utf-8", "surrogatepass"))
-        if part and (len(part) == limits.requests or size + length > limits.bytes):
-            yield part
-            part, size = [], 0
-        part.append((key, text))
-        size += length
-    if part:
-        yield part
+    @contextmanager
+    def knowing(self, batch: str) -> Iterator[None]:
+        """Raises InputError where the provider says inside that it does not know the batch on record (status 404)."""
+        try:
+            yield
+        except Exception as error:
+            if getattr(error, "status_code", None) != 404:
+                raise
+            raise self.gone(batch) from None
 
-
-@contextmanager
-def having_batches(model: str, base_url: str | None) -> Iterator[None]:
-    """Raises InputError where a server, above all one of a user's own `base_url`, says inside that it has nothing at
-    the batch API's address (HTTP status 404, 405 or 501)."""
-    try:
-        yield
-    except Exception as error:
-        status = getattr(error, "status_code", None)
-        if status not in {404, 405, 501}:
-            raise
-        where = f"the server at {plain(base_url)}" if base_url else "the provider"
-        said = f"{model}: {where} has no batch API (status {status})"
-        raise InputError(said, remedy='set mode = "direct"') from None
-
-
-def gone(model: str, batch: str) -> InputError:
-    """The error for a batch on record that the provider does not know: asking again is the user's to decide."""
-    problem = f"{model}: the provider knows no batch {plain(batch)} (another key, or its results are past keeping)"
-    remedy = "use the key that it was handed in with, or remove its lines from batches.jsonl to ask and pay again"
-    return InputError(problem, remedy=remedy)
+    def gone(self, batch: str) -> InputError:
+        """The error for a batch on record that the provider does not know: asking again is the user's to decide."""
+        known = f"{self._model}: the provider knows no batch {plain(batch)}"
+        remedy = "use the key that it was handed in with, or remove its lines from batches.jsonl to ask and pay again"
+        return InputError(f"{known} (another key, or its results are past keeping)", remedy=remedy)

@@ -10,16 +10,19 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from typing import TypeVar
 
 from ...errors import BudgetSpent, InputError, ProviderError, RagassayError
 from ...files import json_line
 from ...models.endpoint import base_url_of, provider_of
-from ...models.requests import Body, Request
+from ...models.requests import Body, in_parts
 from ...prompts import reply_tokens
 from ..direct import PATIENCE, Desk
 from ..register import Job, cost_of, guess_usd
 from .apis import AnthropicBatches, OpenAIBatches
-from .provider import BatchLine, BatchLog, BatchProvider, Item, Limits, Standing, files_within
+from .provider import BatchLine, BatchLog, BatchProvider, Item, Limits, Standing
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -47,17 +50,16 @@ class _UnderWay:
 
 
 class BatchRunner:
-    """The batches of one model at one address; `keep` puts a reply into the cache and says what it cost, in US dollars.
+    """The batches of one model at one address.
 
     A request that failed in a passing way, or expired, goes into further batches as often as the run retries.
     """
 
-    def __init__(self, model: str, desk: Desk, log: BatchLog, keep: Callable[[str, Body], float]) -> None:
+    def __init__(self, model: str, desk: Desk, log: BatchLog) -> None:
         settings = desk.register.settings(model)
         self._model, self._base_url = model, base_url_of(model, settings)
-        self._desk, self._log, self._keep = desk, log, keep
+        self._desk, self._log = desk, log
         self._retries, self._poll_s = desk.register.experiment.run.retries, settings.poll_s
-        api: type[AnthropicBatches | OpenAIBatches]
         api = AnthropicBatches if provider_of(model) == "anthropic" else OpenAIBatches
         self.provider: BatchProvider = api(model, settings, self._base_url)
         self._wanted: Mapping[str, Wanted] = {}
@@ -67,6 +69,9 @@ class BatchRunner:
         self._tries = Counter[str]()
         self._limits, self._queue_full = self.provider.limits, False
         self._last: RagassayError | None = None
+
+    def _call(self, ask: Callable[[], T]) -> T:
+        return self._desk.retrier.call(self._model, ask)
 
     def run(self, wanted: Mapping[str, Wanted]) -> dict[str, ProviderError]:
         """Bring a reply to every key of `wanted` into the cache; returns the error of each that could not be had.
@@ -100,16 +105,11 @@ class BatchRunner:
                 continue
             keys = self._log.keys(line)
             if line.batch is None:
-                line = self._found(line)
+                find = partial(self.provider.find, line, self._log.ids())
+                found = self._call(find) if line.state == "ready" else None
+                line = self._log.step(line, state="dropped" if found is None else "submitted", batch=found)
             if line.batch is not None:
                 self._take_up(line, keys, handed_in=True)
-
-    def _found(self, line: BatchLine) -> BatchLine:
-        log, found = self._log, None
-        if line.state == "ready":
-            found = self._desk.retrier.call(self._model, lambda: self.provider.find(line, log.ids()))
-        state = "dropped" if found is None else "submitted"
-        return log.write(line.model_copy(update={"state": state, "batch": found}))
 
     def _take_up(self, line: BatchLine, keys: Iterable[str], *, handed_in: bool) -> None:
         reserved = sum(self._wanted[key].guess_usd for key in keys if key in self._wanted)
@@ -131,34 +131,38 @@ class BatchRunner:
         except BudgetSpent as error:
             self._last = error
             return
-        for part in files_within([(key, self._wanted[key].text) for key in order], self._limits):
-            self._submit(part)
-
-    def _submit(self, part: list[tuple[str, str]]) -> None:
-        """Hand in one batch, whose cost is set aside already."""
-        keys = [key for key, _ in part]
-        try:
-            line = self._created(part)
-        except ProviderError as error:
-            self._desk.budget.settle(sum(self._wanted[key].guess_usd for key in keys), 0.0)
-            self._desk.reach.check(self._model, error, 1)
-            self._failed.update(dict.fromkeys(keys, error))
-        else:
-            self._take_up(line, keys, handed_in=False)
+        lines = [(key, self._wanted[key].text) for key in order]
+        for part in in_parts(lines, _n_bytes, self._limits.bytes, self._limits.requests):
+            keys = [key for key, _ in part]
+            try:
+                batch = self._created(part)
+            except ProviderError as error:
+                self._desk.budget.settle(sum(self._wanted[key].guess_usd for key in keys), 0.0)
+                self._desk.reach.check(self._model, error, 1)
+                self._failed.update(dict.fromkeys(keys, error))
+            else:
+                self._take_up(batch, keys, handed_in=False)
 
     def _created(self, part: list[tuple[str, str]]) -> BatchLine:
-        log, call, provider = self._log, self._desk.retrier.call, self.provider
+        """A batch that is handed in; at a second try it first looks whether the first got through without an answer."""
+        log, provider, again = self._log, self.provider, False
         line = log.plan(self._model, self._base_url, part)
         file = log.requests(line.name)
+
+        def create() -> str:
+            nonlocal again
+            found, again = provider.find(line, log.ids()) if again else None, True
+            return found or provider.create(file, line)
+
         try:
-            ready = call(self._model, lambda: provider.prepare(file))
-            line = log.write(line.model_copy(update={"state": "ready", **asdict(ready)}))
-            batch = call(self._model, _Creation(provider, log, line))
+            ready = self._call(lambda: provider.prepare(file))
+            line = log.step(line, state="ready", **asdict(ready))
+            batch = self._call(create)
         except RagassayError as error:
             if isinstance(error, InputError) or (isinstance(error, ProviderError) and not error.retryable):
-                log.write(line.model_copy(update={"state": "dropped"}))
+                log.step(line, state="dropped")
             raise
-        return log.write(line.model_copy(update={"state": "submitted", "batch": batch}))
+        return log.step(line, state="submitted", batch=batch)
 
     def _look(self) -> bool:
         """Ask after every batch under way and collect those that have ended; whether any has."""
@@ -166,33 +170,28 @@ class BatchRunner:
         for batch in list(self._under_way):
             try:
                 self._look_at(batch)
-            except ProviderError as error:
-                self._miss(batch, error)
+            except ProviderError as error:  # all retries included: nothing of it is lost, so no request fails by it
+                batch.missed += 1
+                if batch.missed >= PATIENCE:
+                    remedy = f"the batches are on record in {self._log.path}: run again to collect them"
+                    raise InputError(f"{self._model} does not answer: {error}", remedy=remedy) from None
             else:
                 batch.missed = 0
-        totals = [sum(batch.line.n for batch in self._under_way)]
-        counts = [sum(batch.done for batch in self._under_way), sum(batch.failed for batch in self._under_way)]
-        self._desk.progress.waiting(self._model, *counts, *totals)
-        return len(self._under_way) < before and not self._queue_full
-
-    def _miss(self, batch: _UnderWay, error: ProviderError) -> None:
-        """A batch could not be asked after, all retries included: nothing of it is lost, so no request fails by it."""
-        batch.missed += 1
-        if batch.missed >= PATIENCE:
-            remedy = f"the batches are on record in {self._log.path}: run again to collect them"
-            raise InputError(f"{self._model} does not answer: {error}", remedy=remedy)
+        left = self._under_way
+        done, failed = sum(batch.done for batch in left), sum(batch.failed for batch in left)
+        self._desk.progress.waiting(self._model, done, failed, sum(batch.line.n for batch in left))
+        return len(left) < before and not self._queue_full
 
     def _look_at(self, batch: _UnderWay) -> None:
-        call, name = self._desk.retrier.call, str(batch.line.batch)
-        standing = call(self._model, lambda: self.provider.standing(name))
+        name = str(batch.line.batch)
+        standing = self._call(lambda: self.provider.standing(name))
         batch.done, batch.failed = standing.n_done, standing.n_failed
         if standing.state != batch.line.state:
-            batch.line = self._log.write(batch.line.model_copy(update={"state": standing.state}))
+            batch.line = self._log.step(batch.line, state=standing.state)
         if standing.refused is not None:
             self._refuse(batch, standing, standing.refused)
         elif standing.ended:
-            items = call(self._model, lambda: list(self.provider.items(name)))
-            self._collect(batch, standing, items)
+            self._collect(batch, standing, self._call(lambda: list(self.provider.items(name))))
 
     def _refuse(self, batch: _UnderWay, standing: Standing, error: RagassayError) -> None:
         """The provider took nothing of the batch: where its queue is full, wait for our others, then take less."""
@@ -227,18 +226,24 @@ class BatchRunner:
     def _look_further(self, batch: _UnderWay) -> None:
         """What was found in the place of ours is another's: ours may have come after it, else it is asked again."""
         batch.others.add(str(batch.line.batch))
-        known = self._log.ids() | batch.others
-        found = self._desk.retrier.call(self._model, lambda: self.provider.find(batch.line, known))
+        found = self._call(partial(self.provider.find, batch.line, self._log.ids() | batch.others))
         if found is None:
             self._close(batch, "another's", 0.0)
             self._pending |= batch.keys & set(self._wanted)
         else:
-            batch.line = self._log.write(batch.line.model_copy(update={"state": "submitted", "batch": found}))
+            batch.line = self._log.step(batch.line, state="submitted", batch=found)
 
     def _close(self, batch: _UnderWay, state: str, cost_usd: float) -> None:
         self._under_way.remove(batch)
-        self._log.write(batch.line.model_copy(update={"state": state}))
+        self._log.step(batch.line, state=state)
         self._desk.budget.settle(batch.reserved_usd, cost_usd)
+
+    def _keep(self, key: str, body: Body) -> float:
+        """Put a reply into the cache; what it cost in US dollars, 0 where that is not known."""
+        register = self._desk.register
+        if not register.has(key):
+            register.keep(key, body, None)
+        return cost_of(self._model, register.settings(self._model), body) or 0.0
 
     def _set_back(self, key: str, error: RagassayError, *, counts: bool = True) -> None:
         """A request that got no reply: into a further batch, or given up with its error."""
@@ -253,16 +258,8 @@ class BatchRunner:
             self._failed[key] = error
 
 
-class _Creation:
-    """Hands a batch in; at a second try it first looks whether the first got through without an answer."""
-
-    def __init__(self, provider: BatchProvider, log: BatchLog, line: BatchLine) -> None:
-        self._provider, self._log, self._line, self._again = provider, log, line, False
-
-    def __call__(self) -> str:
-        found = self._provider.find(self._line, self._log.ids()) if self._again else None
-        self._again = True
-        return found or self._provider.create(self._log.requests(self._line.name), self._line)
+def _n_bytes(line: tuple[str, str]) -> int:
+    return len(line[1].encode("utf-8", "surrogatepass"))
 
 
 class BatchRounds:
@@ -278,8 +275,9 @@ class BatchRounds:
         Raises what BatchRunner.run raises.
         """
         if model not in self._runners:
-            self._runners[model] = BatchRunner(model, self._desk, self._log, partial(self._keep, model))
+            self._runners[model] = BatchRunner(model, self._desk, self._log)
         runner, register, failed = self._runners[model], self._desk.register, dict[str, ProviderError]()
+        settings = register.settings(model)
         while jobs:
             wanted: dict[str, Wanted] = {}
             left = []
@@ -287,7 +285,9 @@ class BatchRounds:
                 request = register.settle(job)
                 key = "" if request is None else register.key(model, request)
                 if request is not None and key not in failed:
-                    wanted[key] = self._wanted(runner, key, job, request)
+                    text = json_line(runner.provider.line(key, request, self._desk.beginnings.shared(job)))
+                    guess = guess_usd(model, settings, request, reply_tokens(job.label))
+                    wanted[key] = Wanted(text, guess or 0.0)
                     left.append(job)
                     continue
                 if request is not None:
@@ -296,15 +296,3 @@ class BatchRounds:
                 self._desk.finish(job)
             jobs = left
             failed = runner.run(wanted) if wanted else {}
-
-    def _wanted(self, runner: BatchRunner, key: str, job: Job, request: Request) -> Wanted:
-        text = json_line(runner.provider.line(key, request, self._desk.beginnings.shared(job)))
-        settings = self._desk.register.settings(job.model)
-        return Wanted(text, guess_usd(job.model, settings, request, reply_tokens(job.label)) or 0.0)
-
-    def _keep(self, model: str, key: str, body: Body) -> float:
-        """Put a batch's reply into the cache; what it cost, 0 where that is not known."""
-        register = self._desk.register
-        if not register.has(key):
-            register.keep(key, body, None)
-        return cost_of(model, register.settings(model), body) or 0.0

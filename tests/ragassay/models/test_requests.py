@@ -1,14 +1,17 @@
-"""What is kept of a chat completion: OpenAI's layout, and what compatible servers make of it."""
+"""What is kept of a chat completion: OpenAI's layout, and what compatible servers make of it; what one file holds."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ragassay.errors import ProviderError
 from ragassay.models.providers import explain
-from ragassay.models.requests import Tokens, body_of_completion, usage_of
+from ragassay.models.requests import Tokens, body_of_completion, in_parts, usage_of
 
 
 def completion(message: Any, **more: Any) -> dict[str, Any]:
@@ -54,3 +57,15 @@ def test_what_is_laid_out_otherwise_is_asked_again(reply: dict[str, Any]):
         body_of_completion(reply, "openai:m")
     error = explain(caught.value, "openai:m")
     assert isinstance(error, ProviderError) and error.retryable and "not laid out as expected" in str(error)
+
+
+@given(st.lists(st.text(max_size=9)), st.integers(1, 4), st.integers(1, 30))
+def test_parts_hold_every_line_once_in_order_and_no_part_is_too_large(texts: list[str], most: int, size: int):
+    lines = [(str(at), text) for at, text in enumerate(texts)]
+    parts = list(in_parts(lines, lambda line: len(line[1].encode()), size, most))
+    assert [line for part in parts for line in part] == lines
+    for part in parts:
+        assert len(part) == 1 or (len(part) <= most and sum(len(text.encode()) for _, text in part) <= size)
+    for part, following in pairwise(parts):
+        fuller = [*part, following[0]]
+        assert len(fuller) > most or sum(len(text.encode()) for _, text in fuller) > size, "a part had room left"

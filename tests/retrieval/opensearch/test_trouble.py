@@ -24,7 +24,7 @@ from ragassay.records import Passage
 from ragassay.retrieval.opensearch.client import Server, connect
 from ragassay.retrieval.opensearch.engine import Engine, open_rankers
 from ragassay.retrieval.opensearch.index import MAX_BYTES, Rejection, kept_indexes, send
-from ragassay.retrieval.opensearch.rankers import Target, bm25_search, run_searches
+from ragassay.retrieval.opensearch.rankers import Target, bm25_query, run_searches, sorted_search
 from ragassay.retrieval.rankers.embedding import Embedder
 from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache
 from ragassay.retrieval.rankers.ranker import CorpusFile, fingerprint
@@ -223,7 +223,8 @@ def hits(*pairs: tuple[str, float], failed: int = 0, timed_out: bool = False) ->
 
 def search(url: str, n: int = 2) -> list[list[tuple[str, float]]]:
     target = Target("i")
-    return list(run_searches(open_server(url), target, [bm25_search(target, [f"t{number}"], 5) for number in range(n)]))
+    searches = [sorted_search(bm25_query(target, [f"t{number}"]), 5) for number in range(n)]
+    return list(run_searches(open_server(url), target, searches))
 
 
 def test_a_search_that_met_a_busy_server_is_asked_again_alone():

@@ -6,15 +6,12 @@ import json
 import re
 import signal
 from collections import Counter
-from itertools import pairwise
 from multiprocessing import get_context
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from support.batch_bench import Grade, ask, make_caller, request
 from support.loopback.batch_server import BatchServer, Outcome
 from support.loopback.behaviours import Behaviour, prose, refusal, reply, status, token_probabilities
@@ -24,7 +21,7 @@ from support.schema_replies import reply_to
 from support.small_corpus import make_corpus
 
 from ragassay.calls.batches.apis import AnthropicBatches, OpenAIBatches
-from ragassay.calls.batches.provider import Limits, files_within
+from ragassay.calls.batches.provider import Limits
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.cli import main
@@ -317,18 +314,6 @@ def test_files_keep_to_the_providers_limits(tmp_path: Path, provider: Provider, 
         replies = ask(make_caller(tmp_path, f"{provider}:m", server.base_url), f"{provider}:m", 8)
         assert [len(batch.requests) for batch in server.batches.values()] == [3, 3, 2]
     assert all(got.error is None for got in replies)
-
-
-@given(st.lists(st.text(max_size=9)), st.integers(1, 4), st.integers(1, 30))
-def test_parts_hold_every_line_once_in_order_and_no_part_is_too_large(texts: list[str], most: int, size: int):
-    lines = [(str(at), text) for at, text in enumerate(texts)]
-    parts = list(files_within(lines, Limits(most, size)))
-    assert [line for part in parts for line in part] == lines
-    for part in parts:
-        assert len(part) == 1 or (len(part) <= most and sum(len(text.encode()) for _, text in part) <= size)
-    for part, following in pairwise(parts):
-        fuller = [*part, following[0]]
-        assert len(fuller) > most or sum(len(text.encode()) for _, text in fuller) > size, "a part had room left"
 
 
 def test_a_full_queue_is_waited_for_and_then_asked_in_smaller_batches(tmp_path: Path):
