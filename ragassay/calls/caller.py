@@ -153,9 +153,12 @@ class Caller:
     def _call(self, jobs: list[Job]) -> None:
         """Bring every job to its reply; those at hand are counted first. Raises InputError where none can be made."""
         unanswered = [job for job in jobs if job.reply is None]
-        for job in jobs:
-            if job.reply is not None:
-                self._count(job)
+        for job in (job for job in jobs if job.reply is not None):
+            error = job.done.error
+            self._desk.progress.advance("cached" if error is None else "failed", None, error)
+            if not job.paid and not job.recorded:  # what an earlier run paid for it counts towards the limit, once
+                self._desk.budget.spend(job.done.usage.cost_usd or 0.0)
+            job.paid = True
         waiting = [job for job in unanswered if provider_of(job.model) == "file"]
         online = [job for job in unanswered if provider_of(job.model) != "file"]
         if unanswered and self._before_asking:
@@ -170,34 +173,27 @@ class Caller:
         if waiting:
             raise hand_out(self._workspace, self._register, waiting)
 
-    def _count(self, job: Job) -> None:
-        """A reply at hand; what an earlier run paid for it counts towards the limit, once."""
-        error = job.done.error
-        self._desk.progress.advance("cached" if error is None else "failed", None, error)
-        if not job.paid and not job.recorded:
-            self._desk.budget.spend(job.done.usage.cost_usd or 0.0)
-        job.paid = True
-
     def _run(self, online: list[Job], n_asked: Counter[str]) -> None:
-        """Batches of each model in a thread of their own, and meanwhile the direct calls."""
-        batched = [job for job in online if self._register.settings(job.model).mode == "batch"]
-        rounds = {model: [job for job in batched if job.model == model] for model in sorted({j.model for j in batched})}
-        direct = [job for job in online if job.model not in rounds]
+        """Batches of each model in a thread of their own, and meanwhile the direct calls.
+
+        Models of this machine come last, one call at a time.
+        """
+        rounds: dict[str, list[Job]] = {}
+        there, here = list[Job](), list[Job]()
+        for job in online:
+            if self._register.settings(job.model).mode == "batch":
+                rounds.setdefault(job.model, []).append(job)
+            else:
+                (here if provider_of(job.model) == "local" else there).append(job)
+        calls = DirectCalls(self._desk, self._endpoints, n_asked)
         pool = ThreadPoolExecutor(len(rounds) or 1, thread_name_prefix="batch")
-        futures = [pool.submit(self._batches.run, model, jobs) for model, jobs in rounds.items()]
+        futures = [pool.submit(self._batches.run, model, jobs) for model, jobs in sorted(rounds.items())]
         try:
-            self._run_direct(direct, n_asked)
+            calls.run(there, min(self._workspace.experiment.run.max_concurrency, len(there)))
+            calls.run(here, 1)
             first_error(futures)
         except BaseException:
             self._desk.stop.set()
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
-
-    def _run_direct(self, jobs: list[Job], n_asked: Counter[str]) -> None:
-        """Models of this machine last, one call at a time."""
-        calls = DirectCalls(self._desk, self._endpoints, n_asked)
-        here = [job for job in jobs if provider_of(job.model) == "local"]
-        there = [job for job in jobs if provider_of(job.model) != "local"]
-        calls.run(there, min(self._workspace.experiment.run.max_concurrency, len(there)))
-        calls.run(here, 1)

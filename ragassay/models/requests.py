@@ -18,7 +18,6 @@ from ..records import Usage
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
-    from langchain_core.messages.ai import UsageMetadata
 
 T = TypeVar("T")
 
@@ -147,19 +146,25 @@ def read_reply(request: Request, body: Body) -> Reply:
     if request.tokens:
         return _read_probabilities(request.tokens, body)
     if request.continuation:
-        return _read_logprobs(body)
+        given = _table(_choice(body).get("logprobs"))
+        logprobs = given.get("token_logprobs")
+        if not isinstance(logprobs, list) or not all(isinstance(one, int | float) for one in logprobs):
+            return Reply(error=f"the server gave {given.get('error') or 'no log-probabilities'}")
+        return Reply(logprobs=tuple(map(float, logprobs)))
     refusal = _message(body).get("refusal")
     if refusal:
         return Reply(error=f"{REFUSED}: {str(refusal)[:200]}")
-    text = _content(body)
-    if not text.strip():
+    text = _content(body).strip()
+    if not text:
         return Reply(error="the reply is empty")
     if request.schema is None:
-        return Reply(text=text.strip())
+        return Reply(text=text)
     if _choice(body).get("finish_reason") == "length":
         return Reply(error="the reply was cut off at max_tokens")
+    if text.startswith("```") and text.endswith("```") and "\n" in text:
+        text = text[text.index("\n") : -3]
     try:
-        return Reply(value=request.schema.model_validate_json(_unfenced(text), strict=True))
+        return Reply(value=request.schema.model_validate_json(text, strict=True))
     except ValidationError as error:
         return Reply(error=f"the reply does not fit the schema: {first_problem(error)}")
 
@@ -187,11 +192,7 @@ def usage_of(body: Body) -> Tokens:
 def usage_body(tokens: Tokens) -> dict[str, Any]:
     """The `usage` of a kept body, which `usage_of` reads."""
     details = {"cached_tokens": tokens.cached} | ({"cache_write_tokens": tokens.written} if tokens.written else {})
-    return {
-        "prompt_tokens": tokens.input,
-        "completion_tokens": tokens.output,
-        "prompt_tokens_details": details,
-    }
+    return {"prompt_tokens": tokens.input, "completion_tokens": tokens.output, "prompt_tokens_details": details}
 
 
 BATCH_TIER = {"service_tier": "batch"}
@@ -218,21 +219,12 @@ def _read_probabilities(tokens: tuple[str, ...], body: Body) -> Reply:
     mass = dict.fromkeys(tokens, 0.0)
     named = {token.strip().casefold(): token for token in tokens}
     for entry in content[0].get("top_logprobs") or []:
-        token = named.get(str(entry["token"]).strip().casefold())
-        if token is not None:
+        if (token := named.get(str(entry["token"]).strip().casefold())) is not None:
             mass[token] += math.exp(entry["logprob"])
     total = sum(mass.values())
     if not total > 0:
         return Reply(error=f"none of {', '.join(tokens)} is among the likeliest tokens")
     return Reply(probabilities={token: value / total for token, value in mass.items()})
-
-
-def _read_logprobs(body: Body) -> Reply:
-    given = _table(_choice(body).get("logprobs"))
-    logprobs = given.get("token_logprobs")
-    if not isinstance(logprobs, list) or not all(isinstance(one, int | float) for one in logprobs):
-        return Reply(error=f"the server gave {given.get('error') or 'no log-probabilities'}")
-    return Reply(logprobs=tuple(map(float, logprobs)))
 
 
 def _choice(body: Body) -> dict[str, Any]:
@@ -247,13 +239,6 @@ def _message(body: Body) -> dict[str, Any]:
 def _content(body: Body) -> str:
     content = _message(body).get("content")
     return content if isinstance(content, str) else "" if content is None else json.dumps(content)
-
-
-def _unfenced(text: str) -> str:
-    text = text.strip()
-    if text.startswith("```") and text.endswith("```") and "\n" in text:
-        return text[text.index("\n") : -3]
-    return text
 
 
 def response_format(request: Request) -> dict[str, Any]:
@@ -276,7 +261,12 @@ def body_of_completion(reply: Mapping[str, Any], model: str, tokens: Sequence[st
     """
     given = reply["choices"][0]
     said, logprobs = given["message"], given.get("logprobs")
-    body = _body(_joined(said.get("content")), said.get("refusal"), given.get("finish_reason"))
+    content = said.get("content")
+    if not isinstance(content, str | list | None):
+        raise TypeError(f"the content is a {type(content).__name__}")
+    parts = content if isinstance(content, list) else [content or ""]
+    text = "".join(part if isinstance(part, str) else part.get("text") or "" for part in parts)
+    body = _body(text, said.get("refusal"), given.get("finish_reason"))
     if logprobs:
         body["choices"][0]["logprobs"] = {"content": [_kept(entry, tokens) for entry in logprobs["content"][:1]]}
     body["model"] = reply.get("model") or model
@@ -292,8 +282,11 @@ def body_of_reply(reply: AIMessage, model: str) -> Body:
     stop = metadata.get("stop_reason") or metadata.get("finish_reason")
     body = _body(text, (text or "refused") if stop == "refusal" else None, stop)
     body["model"] = metadata.get("model_name") or model
-    if reply.usage_metadata:
-        body["usage"] = usage_body(_tokens(reply.usage_metadata))
+    if usage := reply.usage_metadata:
+        details: Mapping[str, Any] = usage.get("input_token_details") or {}
+        written = sum(details.get(f"ephemeral_{lifetime}_input_tokens") or 0 for lifetime in ("5m", "1h"))
+        written, cached = written or details.get("cache_creation") or 0, details.get("cache_read") or 0
+        body["usage"] = usage_body(Tokens(usage["input_tokens"], usage["output_tokens"], cached, written))
     return body
 
 
@@ -304,15 +297,6 @@ def _body(text: str, refusal: str | None, stop: str | None) -> Body:
     return {"object": "chat.completion", "model": "", "choices": [choice]}
 
 
-def _joined(content: object) -> str:
-    """The text of a message: as it is, or the text of its parts."""
-    if content is None or isinstance(content, str):
-        return content or ""
-    if not isinstance(content, list):
-        raise TypeError(f"the content is a {type(content).__name__}")
-    return "".join(part if isinstance(part, str) else part.get("text") or "" for part in content)
-
-
 def _kept(entry: Mapping[str, Any], tokens: Sequence[str]) -> dict[str, Any]:
     wanted = {token.casefold() for token in tokens}
     likeliest = [
@@ -321,10 +305,3 @@ def _kept(entry: Mapping[str, Any], tokens: Sequence[str]) -> dict[str, Any]:
         if rank < TOP_LOGPROBS or str(top["token"]).strip().casefold() in wanted
     ]
     return {"token": entry["token"], "logprob": entry["logprob"], "top_logprobs": likeliest}
-
-
-def _tokens(usage: UsageMetadata) -> Tokens:
-    details: Mapping[str, Any] = usage.get("input_token_details") or {}
-    by_lifetime = [details.get(f"ephemeral_{lifetime}_input_tokens") or 0 for lifetime in ("5m", "1h")]
-    written = sum(by_lifetime) or details.get("cache_creation") or 0
-    return Tokens(usage["input_tokens"], usage["output_tokens"], details.get("cache_read") or 0, written)

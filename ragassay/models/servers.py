@@ -30,7 +30,7 @@ class EmbeddingServer:
 
     def __init__(self, model: str, settings: ModelSettings) -> None:
         self.model, self.base_url = model, base_url_of(model, settings)
-        self._server = JsonServer(self.base_url, os.environ.get("OPENAI_API_KEY") or "none", settings)
+        self._server = JsonServer(self.base_url, settings)
 
     def ask(self, texts: Sequence[str]) -> Any:
         """The server's reply. Raises what `JsonServer.post` does."""
@@ -90,23 +90,21 @@ class LikelihoodModel:
         if self.here:
             check_causal(self.name)
             return
+        needs, named = f"{what} needs log-probabilities of a text", plain(self.name)
         if not self.name.startswith("openai:") or self.settings.mode == "batch":
             how = " in batches" if self.settings.mode == "batch" else ""
-            problem = f"{what} needs log-probabilities of a text, which {plain(self.name)} does not give{how}"
-            raise InputError(problem, remedy=REMEDY)
+            raise InputError(f"{needs}, which {named} does not give{how}", remedy=REMEDY)
         address = base_url_of(self.name, self.settings)
         if address is None:
-            problem = f"{what} needs log-probabilities of a text, and {plain(self.name)} has no base_url"
-            raise InputError(problem, remedy=REMEDY)
+            raise InputError(f"{needs}, and {named} has no base_url", remedy=REMEDY)
         check_model(self.name, self.settings)
-        key = os.environ.get("OPENAI_API_KEY") or "none"
         try:
-            EchoServer(self.name, address, key, self.settings).score("A ", "word " * 40)
+            EchoServer(self.name, address, self.settings).score("A ", "word " * 40)
         except InputError:
             raise
         except Exception as error:  # noqa: BLE001  (what a server may answer)
             said = plain(str(error).split("\n")[0])[:200]
-            problem = f"{plain(self.name)} at {plain(address)} does not say how likely a text is: {said}"
+            problem = f"{named} at {plain(address)} does not say how likely a text is: {said}"
             raise InputError(problem, remedy=REMEDY) from None
 
 
@@ -139,12 +137,8 @@ def why_unreachable(url: str) -> str | None:
     """Why no connection can be made; None where one can, whatever comes back, or nothing within five seconds."""
     try:
         _get(url)
-    except urllib.error.HTTPError:
-        return None
-    except urllib.error.URLError as error:
-        return _why(error.reason)
-    except (OSError, ValueError):
-        return None
+    except (OSError, ValueError) as error:
+        return _why(error.reason) if type(error) is urllib.error.URLError else None
     return None
 
 
@@ -173,9 +167,8 @@ def _get(url: str) -> bytes:
 
 def _why(reason: object) -> str | None:
     """Words for what keeps a connection from being made; None for what came later, or may pass by itself."""
-    unmade: Sequence[type[BaseException]] = (ConnectionRefusedError, socket.gaierror)
     unreachable = isinstance(reason, OSError) and reason.strerror in {"No route to host", "Network is unreachable"}
-    if unreachable or isinstance(reason, tuple(unmade)):
+    if unreachable or isinstance(reason, ConnectionRefusedError | socket.gaierror):
         return plain(str(getattr(reason, "strerror", None) or reason))
     return None
 
@@ -221,7 +214,7 @@ class RerankServer:
     def __init__(self, model: str, settings: ModelSettings) -> None:
         check_rerank_server(model, settings)
         self.model, self.base_url = model, str(settings.base_url)
-        self._server = JsonServer(self.base_url, rerank_key(self.base_url)[1] or "none", settings)
+        self._server = JsonServer(self.base_url, settings, rerank_key(self.base_url)[1] or "none")
         self._takes_texts = False
 
     def ask(self, query: str, texts: Sequence[str]) -> dict[str, Any]:
@@ -237,11 +230,7 @@ class RerankServer:
                 if getattr(error, "status_code", None) not in {400, 422} or "texts" not in said:
                     raise
                 self._takes_texts = True
-        return self._ask_tei(query, texts)
-
-    def _ask_tei(self, query: str, texts: Sequence[str]) -> dict[str, Any]:
-        """As many calls as TEI takes; each text is scored by itself there."""
-        results = list[dict[str, Any]]()
+        results = list[dict[str, Any]]()  # in as many calls as TEI takes: each text is scored by itself there
         for start in range(0, len(texts), _TEI_TEXTS):
             part = list(texts[start : start + _TEI_TEXTS])
             reply = self._server.post("/rerank", {"query": query, "texts": part, "truncate": True})
@@ -271,9 +260,9 @@ def scores_of(reply: dict[str, Any], n: int) -> list[float]:
 
 def searches_of(reply: dict[str, Any], n: int) -> int:
     """What a call of n texts is charged as: what the reply says, or one for each 100 texts that were begun."""
-    meta = reply.get("meta")
-    billed = meta.get("billed_units") if isinstance(meta, dict) else None
-    units = billed.get("search_units") if isinstance(billed, dict) else None
+    units: Any = reply
+    for name in ("meta", "billed_units", "search_units"):
+        units = units.get(name) if isinstance(units, dict) else None
     if isinstance(units, int | float) and 0 <= units < math.inf:
         return math.ceil(units)
     return -(-n // TEXTS_PER_SEARCH)

