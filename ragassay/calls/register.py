@@ -64,11 +64,6 @@ class Job:
         return any(stored.recorded for stored in self.received)
 
 
-def reply_of(request: Request, stored: Stored) -> Reply:
-    """A stored reply as the stage gets it."""
-    return read_reply(request, stored.body) if stored.body is not None else Reply(error=stored.error)
-
-
 def cost_of(model: str, settings: ModelSettings, body: Body) -> float | None:
     """US dollars for a reply; half where it came through a batch API."""
     return cost_usd(model, settings, *usage_of(body), batch=came_by_batch(body))
@@ -84,20 +79,12 @@ def guess_usd(model: str, settings: ModelSettings, request: Request, reply_token
 
 def usage_of_job(job: Job, settings: ModelSettings) -> Usage:
     """What all replies to a request took together."""
-    if not job.bodies:
-        return Usage()
     counts = [usage_of(body) for body in job.bodies]
     return Usage(
         input_tokens=_sum(count.input for count in counts),
         output_tokens=_sum(count.output for count in counts),
         cost_usd=_sum(cost_of(job.model, settings, body) for body in job.bodies),
     )
-
-
-def seconds_of(job: Job) -> float | None:
-    """How long the replies took together; None where one of them was not measured."""
-    total = _sum(stored.latency_s for stored in job.received)
-    return None if total is None else round(total, 4)
 
 
 def usage_of_stage(stage: str, model: str, jobs: Sequence[Job]) -> StageUsage:
@@ -170,9 +157,11 @@ class Register:
                 return request
             received.append(stored)
             job.received = tuple(received)
-            reply = reply_of(request, stored)
+            reply = read_reply(request, stored.body) if stored.body is not None else Reply(error=stored.error)
             if reply.error is None or stored.body is None or attempt or request.tokens or request.continuation:
-                job.reply = replace(reply, usage=usage_of_job(job, self.settings(job.model)), latency_s=seconds_of(job))
+                seconds = _sum(stored.latency_s for stored in received)
+                latency_s = None if seconds is None else round(seconds, 4)
+                job.reply = replace(reply, usage=usage_of_job(job, self.settings(job.model)), latency_s=latency_s)
                 return None
             request = ask_again(job.request, stored.body, reply.error)
             key = self.key(job.model, request)

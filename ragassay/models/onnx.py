@@ -63,12 +63,11 @@ def compiled(encoder: Encoder, model: str, backend: Backend) -> Encoder:
     check_backend(backend)
     if backend == "auto" and not (_installed() and encoder.device.type == "cpu" and _network(encoder)):
         return encoder
-    try:
-        _exchange(encoder, model, int8=backend == INT8)
-    except InputError as error:
+    if why := _exchange(encoder, int8=backend == INT8):
+        problem = f"embedding model '{plain(model)}' cannot run in ONNX Runtime: {why}"
         if backend != "auto":
-            raise
-        log.warning("%s; it runs in torch", error.problem)
+            raise InputError(problem, remedy='use "auto"')
+        log.warning("%s; it runs in torch", problem)
     return encoder
 
 
@@ -82,26 +81,23 @@ def _installed() -> bool:
     return all(find_spec(package) for package in _PACKAGES)
 
 
-def _exchange(encoder: Any, model: str, *, int8: bool) -> None:
-    """Put ONNX Runtime in the place of the network's forward pass. Raises InputError, with nothing exchanged."""
+def _exchange(encoder: Any, *, int8: bool) -> str | None:
+    """Put ONNX Runtime in the place of the network's forward pass; why it cannot be, with nothing exchanged."""
     network = _network(encoder)
     if network is None:
-        raise _cannot(model, "it is no transformer")
+        return "it is no transformer"
     try:
         encoder.to("cpu")
         expected = _probe(encoder)
         network.forward = OnnxNetwork(network_file(encoder, int8=int8), alone=int8)
         cosine = float((_probe(encoder) * expected).sum(axis=1).min())
-    except Exception as error:  # a model's code and the export may fail in any way: all mean that torch has to run it
+    except Exception as error:  # noqa: BLE001 - a model's code and the export may fail in any way: torch runs it then
         vars(network).pop("forward", None)
-        raise _cannot(model, plain(str(error).strip().split("\n")[0][:200]) or type(error).__name__) from error
-    if not cosine >= LEAST_COSINE[int8]:
-        del network.forward
-        raise _cannot(model, f"its vectors are others there (cosine {cosine:.6f} to torch's)")
-
-
-def _cannot(model: str, why: str) -> InputError:
-    return InputError(f"embedding model '{plain(model)}' cannot run in ONNX Runtime: {why}", remedy='use "auto"')
+        return plain(str(error).strip().split("\n")[0][:200]) or type(error).__name__
+    if cosine >= LEAST_COSINE[int8]:
+        return None
+    del network.forward
+    return f"its vectors are others there (cosine {cosine:.6f} to torch's)"
 
 
 def _network(encoder: Any) -> Any:

@@ -173,7 +173,12 @@ def _one_line(error: Exception) -> str:
     said, response = str(error), getattr(error, "response", None)
     if said == f"Error code: {getattr(response, 'status_code', None)}":
         said = f"{said} - {getattr(response, 'text', '')}"
-    return plain(without_keys(" ".join(said.split())))[:300]
+    return short(said)
+
+
+def short(said: object) -> str:
+    """What a provider said as one line of bearable length, without keys."""
+    return plain(without_keys(" ".join(str(said).split())))[:300]
 
 
 BATCH_SHARE = 0.5

@@ -13,9 +13,11 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from ragassay.cores import import_environment, why_ended
+from ragassay.errors import InputError
 from ragassay.records import Asked
 from ragassay.text import plain, without_keys
 
@@ -237,9 +239,13 @@ class Isolated:
         self._closed = False
 
     def load(self) -> str:
-        """Start, and give the digest of the system's code. Raises Refused."""
-        with self._lock:
-            self._shared, code = self._start()
+        """Start, and give the digest of the system's code. Raises InputError where it cannot be imported or called."""
+        try:
+            with self._lock:
+                self._shared, code = self._start()
+        except Refused as error:
+            file = Path(self._setup.corpus) / "experiment.toml"
+            raise InputError(error.problem, file=file, remedy=error.remedy) from None
         return code
 
     def ask(self, query: str, k: int | None = None) -> dict[str, Any]:

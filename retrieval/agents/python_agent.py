@@ -25,7 +25,7 @@ from ragassay.records import Answer, Passage, Query
 from ragassay.text import plain
 
 from ..rankers.ranker import Failed, Ranker, Ranking, all_found
-from .isolated import Isolated, NoAnswer, Refused
+from .isolated import Isolated, NoAnswer
 from .own_agents import no_answers_yet, own_answer, source_problem
 from .worker import REMEDIES
 
@@ -57,12 +57,7 @@ def load_python_agent(agent: AgentSettings, workspace: Workspace) -> PythonAgent
     """
     at_once = workspace.experiment.run.max_concurrency
     system = Isolated(agent.name, str(agent.callable), str(workspace.corpus), at_once, agent.timeout_s)
-    try:
-        code = system.load()
-    except Refused as error:
-        settings = workspace.corpus / "experiment.toml"
-        raise InputError(error.problem, file=settings, remedy=error.remedy) from None
-    return PythonAgent(agent.name, system, code, workspace.answers(f"{agent.name}.partial"), at_once)
+    return PythonAgent(agent.name, system, system.load(), workspace.answers(f"{agent.name}.partial"), at_once)
 
 
 def ask_python_agent(
@@ -205,10 +200,7 @@ class PythonRanker(Ranker):
     ) -> None:
         self._ids, self._at_once = passage_ids, at_once
         self._system = Isolated(name, callable, str(folder), at_once, timeout_s, "retriever")
-        try:
-            self.code = self._system.load()
-        except Refused as error:
-            raise InputError(error.problem, file=folder / "experiment.toml", remedy=error.remedy) from None
+        self.code = self._system.load()
 
     def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
         """At most `k` passages for each query.

@@ -133,8 +133,10 @@ def variants_alias(
 
     grid: whether it has weighings, so that it takes no alias from an index that has none.
     """
-    start = settings.alias or f"{ALIAS_PREFIX}{_slug(corpus_name)}"
-    middle = f"-{_distinct(chunking)}" if chunking else ""
+    start, middle = settings.alias or f"{ALIAS_PREFIX}{_slug(corpus_name)}", ""
+    if chunking:  # with a digest where the slug has lost something
+        lost = "" if _slug(chunking) == chunking else f"-{digest_bytes(chunking.encode())[:6]}"
+        middle = f"-{_slug(chunking)}{lost}"
     return f"{start}{middle}-{_variant(language, embedding)}{'-grid' if grid else ''}"
 
 
@@ -154,13 +156,11 @@ def index_body(about: About, replicas: int | None) -> dict[str, Any]:
 
 
 def _analysis(about: About) -> dict[str, Any]:
-    similarities = {"ragassay_bm25": {"type": "BM25", "k1": about.k1, "b": about.b}}
+    weighed = {"ragassay_bm25": (about.k1, about.b)}
     if about.weighings is not None:
-        similarities = {
-            _similarity(place): {"type": "BM25", "k1": one.k1, "b": one.b} for place, one in enumerate(about.weighings)
-        }
+        weighed = {_similarity(place): (one.k1, one.b) for place, one in enumerate(about.weighings)}
     return {
-        "similarity": similarities,
+        "similarity": {name: {"type": "BM25", "k1": k1, "b": b} for name, (k1, b) in weighed.items()},
         "analysis": {
             "tokenizer": {"ragassay_spaces": {"type": "whitespace", "max_token_length": _LONGEST_TOKEN}},
             "analyzer": {"ragassay_terms": {"type": "custom", "tokenizer": "ragassay_spaces"}},
@@ -169,13 +169,19 @@ def _analysis(about: About) -> dict[str, Any]:
 
 
 def _fields(about: About) -> dict[str, Any]:
-    terms = {TERMS: _searched("ragassay_bm25")} if about.weighings is None else _weighed(about)
+    """Of the terms one for each analyzer, not searched itself, and under it one for each of its weighings."""
     fields: dict[str, Any] = {
         "id": {"type": "keyword"},
-        **terms,
         "metadata": {"type": "keyword", "ignore_above": 1000},
         "about": {"type": "object", "enabled": False},
     }
+    if about.weighings is None:
+        fields[TERMS] = _searched("ragassay_bm25")
+    else:
+        for name in about.analyzers:
+            fields[TERMS_OF[name]] = {"type": "text", "index": False, "norms": False, "fields": {}}
+        for place, one in enumerate(about.weighings):
+            fields[TERMS_OF[one.analyzer]]["fields"][_similarity(place)] = _searched(_similarity(place))
     if about.embedding:
         method = {
             "name": "hnsw",
@@ -191,17 +197,6 @@ def _searched(similarity: str) -> dict[str, Any]:
     return {"type": "text", "analyzer": "ragassay_terms", "similarity": similarity, "index_options": "freqs"}
 
 
-def _weighed(about: About) -> dict[str, Any]:
-    """A field for each analyzer, not searched itself, and under it one for each of its weighings."""
-    fields: dict[str, Any] = {
-        TERMS_OF[name]: {"type": "text", "index": False, "norms": False, "fields": {}} for name in about.analyzers
-    }
-    for place, weighing in enumerate(about.weighings or ()):
-        name = _similarity(place)
-        fields[TERMS_OF[weighing.analyzer]]["fields"][name] = _searched(name)
-    return fields
-
-
 def _similarity(place: int) -> str:
     return f"bm25_{place}"
 
@@ -213,9 +208,3 @@ def _variant(language: str, embedding: str | None) -> str:
 def _slug(text: str) -> str:
     """`text` as part of an index's name: at most 60 of a-z, 0-9, dot, underscore and hyphen."""
     return re.sub(r"[^a-z0-9._-]+", "-", text.lower())[:60].strip("-._") or "x"
-
-
-def _distinct(name: str) -> str:
-    """The slug of a name, with a digest where it lost something."""
-    slug = _slug(name)
-    return slug if slug == name else f"{slug}-{digest_bytes(name.encode())[:6]}"

@@ -80,10 +80,8 @@ def refusal(status: int, reason: str, *, url: str, user: str | None) -> InputErr
 
 def unreachable(reason: str, *, url: str) -> InputError:
     """The sentence for a server that does not answer."""
-    return InputError(
-        f"OpenSearch at {url} does not answer ({shown(reason)})",
-        remedy="start it, or correct the address; what was indexed is kept",
-    )
+    remedy = "start it, or correct the address; what was indexed is kept"
+    return InputError(f"OpenSearch at {url} does not answer ({shown(reason)})", remedy=remedy)
 
 
 def untrusted(reason: str, *, url: str) -> InputError:
@@ -121,10 +119,34 @@ class Server:
 
         A request that found nothing (404) raises opensearch-py's NotFoundError if the reply is OpenSearch's.
         """
+        from opensearchpy import exceptions
+
         for attempt in range(self.retries + 1):
-            answers = self._try(ask, last=attempt == self.retries)
-            if answers:
-                return answers[0]
+            last = attempt == self.retries
+            try:
+                result = ask(self._client)
+            except exceptions.SSLError as error:
+                raise untrusted(str(error.error), url=self.url) from None
+            except exceptions.ConnectionError as error:
+                if last or not (self._answered or self._untried):
+                    said = str(error.error)  # without the client's own object names
+                    cause = said.rpartition(": ")[2] if "Failed to establish" in said else said
+                    raise unreachable(cause, url=self.url) from None
+                self._untried -= not self._answered
+            except exceptions.NotFoundError as error:
+                if not (isinstance(error.info, Mapping) and ("_index" in error.info or "error" in error.info)):
+                    raise self.not_opensearch() from None
+                raise
+            except exceptions.TransportError as error:
+                self._answered = True
+                status, reason = int(error.status_code), reason_of(error.info) or str(error.error)
+                if last or not is_passing(status, reason):
+                    raise self.refusal(status, reason) from None
+            except exceptions.SerializationError:
+                raise self.not_opensearch() from None
+            else:
+                self._answered = True
+                return result
             if self._answered:
                 self.pause(attempt)
         raise AssertionError("the last attempt returns or raises")
@@ -140,36 +162,6 @@ class Server:
     def not_opensearch(self) -> InputError:
         """The sentence for an answer that OpenSearch would not give."""
         return InputError(f"{self.url} answers, but not as OpenSearch does", remedy="correct the address")
-
-    def _try(self, ask: Callable[[OpenSearch], T], *, last: bool) -> list[T]:
-        """The result, or none where the problem may pass. Raises what will not."""
-        from opensearchpy import exceptions
-
-        try:
-            result = ask(self._client)
-        except exceptions.SSLError as error:
-            raise untrusted(str(error.error), url=self.url) from None
-        except exceptions.ConnectionError as error:
-            if last or not (self._answered or self._untried):
-                said = str(error.error)  # without the client's own object names
-                cause = said.rpartition(": ")[2] if "Failed to establish" in said else said
-                raise unreachable(cause, url=self.url) from None
-            self._untried -= not self._answered
-            return []
-        except exceptions.NotFoundError as error:
-            if not (isinstance(error.info, Mapping) and ("_index" in error.info or "error" in error.info)):
-                raise self.not_opensearch() from None
-            raise
-        except exceptions.TransportError as error:
-            self._answered = True
-            status, reason = int(error.status_code), reason_of(error.info) or str(error.error)
-            if last or not is_passing(status, reason):
-                raise self.refusal(status, reason) from None
-            return []
-        except exceptions.SerializationError:
-            raise self.not_opensearch() from None
-        self._answered = True
-        return [result]
 
 
 def connect(
@@ -192,6 +184,13 @@ def connect(
     logging.getLogger("opensearch").addHandler(logging.NullHandler())  # what goes wrong is said in our own sentences
     user, region = environment.get("OPENSEARCH_USER") or None, settings.aws_region
     login = (user, environment.get("OPENSEARCH_PASSWORD", "")) if user else None
+    tls: dict[str, Any] = {}
+    if any(address.startswith("https:") for address in addresses):
+        authority, checked = environment.get("OPENSEARCH_CA") or None, settings.verify_certificates
+        if authority and not Path(authority).is_file():
+            raise InputError("there is no such file", file=authority, remedy="OPENSEARCH_CA names a PEM file")
+        tls = {"verify_certs": checked, "ssl_show_warn": False}
+        tls |= {"ca_certs": authority} if authority and checked else {}
     client = opensearchpy.OpenSearch(
         hosts=list(addresses),
         http_auth=_signer(region, settings.aws_service) if region else login,
@@ -199,7 +198,7 @@ def connect(
         connection_class=opensearchpy.RequestsHttpConnection if region else opensearchpy.Urllib3HttpConnection,
         timeout=settings.timeout_s,
         max_retries=0,
-        **_tls(addresses, settings, environment),
+        **tls,
     )
     return Server(client, ",".join(addresses), user, settings.retries, wait)
 
@@ -234,20 +233,6 @@ def _signer(region: str, service: str) -> Any:
         problem = "aws_region is set and there are no AWS credentials"
         raise InputError(problem, remedy="set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile")
     return RequestsAWSV4SignerAuth(credentials, region, service)
-
-
-def _tls(addresses: tuple[str, ...], settings: OpenSearchSettings, environment: Mapping[str, str]) -> dict[str, Any]:
-    if not any(address.startswith("https:") for address in addresses):
-        return {}
-    authority = environment.get("OPENSEARCH_CA") or None
-    if authority and not Path(authority).is_file():
-        raise InputError("there is no such file", file=authority, remedy="OPENSEARCH_CA names a PEM file")
-    checked = settings.verify_certificates
-    return {
-        "verify_certs": checked,
-        "ssl_show_warn": False,
-        **({"ca_certs": authority} if authority and checked else {}),
-    }
 
 
 KNN, NEURAL = "opensearch-knn", "opensearch-neural-search"

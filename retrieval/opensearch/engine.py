@@ -206,9 +206,13 @@ class Homes:
         self._by_name = {variant.name: variant for variant in variants}
         self._weighings: dict[Home, set[Weighing]] = {}
         self._fused: dict[str, Home] = {}
-        if fuses(settings, settings.shards):
-            for variant in self._by_name.values():
-                self._fuse(variant)
+        for variant in self._by_name.values() if fuses(settings, settings.shards) else ():
+            if self._can_fuse(variant):
+                members = [member for member, _ in self.members(variant)]
+                models = [self.of(member) for member in members if member.settings.kind == "knn"]
+                home = self._fused[variant.name] = models[0] if models else Home(variant.chunking)
+                known = self._weighings.setdefault(home, set())
+                known.update(weighing_of(member.settings) for member in members if member.settings.kind == "bm25")
         for variant in self._by_name.values():
             if variant.settings.kind == "bm25":
                 self._weighings.setdefault(self.of(variant), set()).add(weighing_of(variant.settings))
@@ -236,16 +240,6 @@ class Homes:
         """What a hybrid is made of, each with its weight, without those of weight 0."""
         weights = variant.settings.weights or (1.0,) * len(variant.of)
         return [(self._by_name[name], weight) for name, weight in zip(variant.of, weights, strict=True) if weight > 0]
-
-    def _fuse(self, variant: Variant) -> None:
-        if not self._can_fuse(variant):
-            return
-        members = [member for member, _ in self.members(variant)]
-        models = [self.of(member) for member in members if member.settings.kind == "knn"]
-        home = models[0] if models else Home(variant.chunking)
-        self._fused[variant.name] = home
-        known = self._weighings.setdefault(home, set())
-        known.update(weighing_of(member.settings) for member in members if member.settings.kind == "bm25")
 
     def _can_fuse(self, variant: Variant) -> bool:
         """OpenSearch 2.19 has RRF without weights, min-max with them, and no z-score."""

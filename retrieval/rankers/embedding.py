@@ -30,12 +30,9 @@ from ragassay.models.servers import EmbeddingServer, vectors_of
 from ragassay.prompts import count_tokens
 from ragassay.text import plain, writable
 
-from .embedding_cache import EmbeddingCache, Text, Vectors
+from .embedding_cache import Chunk, EmbeddingCache, Text, Vectors
 
 E = TypeVar("E")
-
-CHUNK = 512
-"""Texts embedded between two writes to the cache."""
 
 Progress = Callable[[int, int], None]
 """Called with (texts embedded, texts to embed) now and then."""
@@ -112,7 +109,7 @@ class Embedder:
         else:
             work = partial(_encode, self._ready(len(missing)), self.model)
         done, known = 0, self._cache.known()
-        for _, (keys, vectors) in self._cores.each(work, self._chunks(texts, missing), here="one"):
+        for _, (keys, vectors) in self._cores.each(work, self._cache.chunks(texts, missing), here="one"):
             if known.dimensions not in {None, n := vectors.shape[1]}:
                 said = f"gives vectors of {n} numbers, where there are some of {known.dimensions}"
                 raise InputError(f"embedding model '{plain(self.model)}' {said}", remedy="name another model")
@@ -120,21 +117,6 @@ class Embedder:
             done += len(keys)
             if self._progress:
                 self._progress(done, len(missing))
-
-    def _chunks(self, texts: Iterable[Text], missing: Set[bytes]) -> Iterator[Chunk]:
-        """The missing texts, each once: passages first, CHUNK at a time."""
-        left = set(missing)
-        for kind in ("passage", "query"):
-            chunk: Chunk = {}
-            for text in texts:
-                if text.kind == kind and (key := self._cache.key(text)) in left:
-                    left.remove(key)
-                    chunk[key] = text
-                if len(chunk) == CHUNK:
-                    yield chunk
-                    chunk = {}
-            if chunk:
-                yield chunk
 
     def _ready(self, n_missing: int) -> Encoder:
         if self._encoder is None:
@@ -178,10 +160,6 @@ def model_identity(model: str, backend: Backend = "auto") -> str:
         content = {path.relative_to(folder).as_posix(): digest_file(path) for path in files}
         identity = f"{model_name(model)} sha256:{digest_json(content)}"
     return f"{identity} {backend}" if backend == INT8 else identity
-
-
-Chunk = dict[bytes, Text]
-"""Texts by their keys, of one kind."""
 
 
 def _encode_there(load: Callable[[str], Encoder], model: str, chunk: Chunk) -> tuple[list[bytes], Vectors]:
@@ -305,7 +283,7 @@ class ServedEmbedder(Embedder):
 
     def _batches(self, texts: Iterable[Text], missing: Set[bytes]) -> Iterator[Chunk]:
         """The missing texts, each once, as many together as one call takes."""
-        for chunk in self._chunks(texts, missing):
+        for chunk in self._cache.chunks(texts, missing):
             yield from map(dict, in_parts(chunk.items(), _tokens, BATCH_TOKENS, BATCH_TEXTS))
 
     def _call(self, batch: Chunk) -> ServerCall[Singles]:

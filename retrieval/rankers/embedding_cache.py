@@ -16,7 +16,7 @@ import tempfile
 import zipfile
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
@@ -169,6 +169,12 @@ class Text(NamedTuple):
     text: str
 
 
+Chunk = dict[bytes, Text]
+"""Texts by their keys, of one kind."""
+
+CHUNK = 512
+"""Texts given to a model between two writes to the cache."""
+
 S = TypeVar("S")
 
 
@@ -187,6 +193,21 @@ class TextCache(ABC, Generic[S]):
     def key(self, text: Text) -> bytes:
         """What is made of `text` is kept under: 32 bytes."""
         return bytes.fromhex(digest_json({**self._named, "model": self.model, "kind": text.kind, "text": text.text}))
+
+    def chunks(self, texts: Iterable[Text], missing: Set[bytes]) -> Iterator[Chunk]:
+        """The missing texts, each once: passages first, CHUNK at a time."""
+        left = set(missing)
+        for kind in ("passage", "query"):
+            chunk: Chunk = {}
+            for text in texts if left else ():
+                if text.kind == kind and (key := self.key(text)) in left:
+                    left.remove(key)
+                    chunk[key] = text
+                if len(chunk) == CHUNK:
+                    yield chunk
+                    chunk = {}
+            if chunk:
+                yield chunk
 
     def known(self) -> S:
         """All that the model made, by key, on disk; the folders are read at the first call."""

@@ -28,7 +28,7 @@ from ragassay.models.encoders import RowEncoder, check_encoder, load_multi_vecto
 from ragassay.models.requests import in_parts
 from ragassay.text import plain, writable
 
-from .embedding import CHUNK, Progress, load_or_say, model_identity
+from .embedding import Progress, load_or_say, model_identity
 from .embedding_cache import RowFile, Rows, Text, TextCache, log, read_archive, write_archive
 from .ranker import Material, Ranker, Ranking, at_least_kth, best_above_zero, best_first
 
@@ -148,26 +148,22 @@ class RowSource:
         return (known[self._cache.key(text)] for text in texts)
 
     def _make(self, texts: Collection[Text]) -> None:
-        known = self._cache.known()
-        missing = {key: text for text in texts if (key := self._cache.key(text)) not in known}
-        done = 0
-        for kind in ("passage", "query"):
-            owed = [(key, text) for key, text in missing.items() if text.kind == kind]
-            for start in range(0, len(owed), CHUNK):
-                chunk = dict(owed[start : start + CHUNK])
-                if self._encoder is None:
-                    what = f"{self._what} needs sentence-transformers for {len(missing)} texts not yet encoded"
-                    self._encoder = load_or_say(self._load, self._model, what)
-                clean = [text._replace(text=writable(text.text)) for text in chunk.values()]
-                made = self._encode(self._encoder, clean)
-                for text, rows in zip(clean, made, strict=True):
-                    if not usable(rows):
-                        problem = f"model '{plain(self._model)}' gives no usable numbers for '{plain(text.text[:60])}'"
-                        raise InputError(problem)
-                self._cache.add(list(chunk), made)
-                done += len(chunk)
-                if self._progress:
-                    self._progress(done, len(missing))
+        known, done = self._cache.known(), 0
+        missing = {key for text in texts if (key := self._cache.key(text)) not in known}
+        for chunk in self._cache.chunks(texts, missing):
+            if self._encoder is None:
+                what = f"{self._what} needs sentence-transformers for {len(missing)} texts not yet encoded"
+                self._encoder = load_or_say(self._load, self._model, what)
+            clean = [text._replace(text=writable(text.text)) for text in chunk.values()]
+            made = self._encode(self._encoder, clean)
+            for text, rows in zip(clean, made, strict=True):
+                if not usable(rows):
+                    problem = f"model '{plain(self._model)}' gives no usable numbers for '{plain(text.text[:60])}'"
+                    raise InputError(problem)
+            self._cache.add(list(chunk), made)
+            done += len(chunk)
+            if self._progress:
+                self._progress(done, len(missing))
 
 
 DIGITS, SPARSE_DIGITS = 4, 5

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from ...errors import InputError, ProviderError, RagassayError
 from ...files import read_objects
 from ...models.endpoint import Endpoint, anthropic_tool
-from ...models.providers import anthropic_client, anthropic_content, of_status, openai_client
+from ...models.providers import anthropic_client, anthropic_content, of_status, openai_client, short
 from ...models.requests import BATCH_TIER, Request
-from ...text import plain, without_keys
+from ...text import plain
 from ..register import input_line
 from ..reply_cache import body_of_message
 from .provider import BatchLine, BatchProvider, Item, Limits, Prepared, Standing
@@ -119,7 +119,7 @@ class AnthropicBatches(BatchProvider):
         if result["type"] == "errored":
             response = result.get("error") or {}
             error = response.get("error") or response
-            kind, said = str(error.get("type")), _short(error.get("message"))
+            kind, said = str(error.get("type")), short(error.get("message"))
             return Item(key, error=of_status(_STATUS.get(kind, 500), f"{plain(kind)}: {said}", self._model))
         return Item(key, error=ProviderError(f"the request {result['type']}", retryable=result["type"] == "expired"))
 
@@ -189,8 +189,8 @@ class OpenAIBatches(BatchProvider):
         errors = (batch.errors.data if batch.errors else None) or []
         said = "; ".join(f"{error.code}: {error.message}" for error in errors) or "no reason given"
         if any(error.code == "token_limit_exceeded" for error in errors):
-            return ProviderError(f"the batch was not taken ({_short(said)})", retryable=True), True
-        return InputError(f"{self._model}: the provider refused the batch ({_short(said)})"), False
+            return ProviderError(f"the batch was not taken ({short(said)})", retryable=True), True
+        return InputError(f"{self._model}: the provider refused the batch ({short(said)})"), False
 
     def _item(self, line: str) -> Item | None:
         """A line of the output or the error file; None for one that cannot be read."""
@@ -205,10 +205,10 @@ class OpenAIBatches(BatchProvider):
         if error is None and status == 200 and isinstance(body, dict):
             return Item(key, body=body | BATCH_TIER)
         if isinstance(status, int) and status != 200:
-            return Item(key, error=of_status(status, _short(_message(body)), self._model))
+            return Item(key, error=of_status(status, short(_message(body)), self._model))
         # never made: expired (worth another try), cancelled by a person, or anything else
-        code, said = error.get("code") if isinstance(error, dict) else None, _short(_message({"error": error}))
-        unmade = ProviderError(f"{_short(code or 'error')}: {said}", retryable=code != "batch_cancelled")
+        code, said = error.get("code") if isinstance(error, dict) else None, short(_message({"error": error}))
+        unmade = ProviderError(f"{short(code or 'error')}: {said}", retryable=code != "batch_cancelled")
         return Item(key, error=unmade)
 
 
@@ -217,7 +217,3 @@ def _message(body: Any) -> object:
     if isinstance(error, dict):
         return " ".join(str(error[name]) for name in ("code", "message") if error.get(name))
     return error or body
-
-
-def _short(said: object) -> str:
-    return plain(without_keys(" ".join(str(said).split())))[:300]
