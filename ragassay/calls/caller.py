@@ -17,7 +17,7 @@ from ..models.endpoint import check_model, provider_of
 from ..models.requests import Batch, Body, Reply, Request
 from ..progress import NoProgress, Progress
 from ..records import ServerCallRow, StageUsage
-from .batches.provider import BatchLog
+from .batches.apis import BatchLog
 from .batches.runner import BatchRounds
 from .direct import Beginnings, Budget, Desk, DirectCalls, Endpoints, Reach, Retrier, first_error
 from .register import Job, Register, clear_requests, hand_out

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 from langchain_core.documents import Document
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -190,29 +191,23 @@ def ask_with(model: BaseChatModel) -> Ask:
 
     def ask(request: Request) -> Reply:
         started, messages = time.perf_counter(), [(message.role, message.content) for message in request.messages]
+        raw: object = None
         if request.schema is None:
-            said = model.invoke(messages)
-            usage, seconds, text = _usage(said), time.perf_counter() - started, str(said.text).strip()
-            if not text:
-                return Reply(usage=usage, latency_s=seconds, error="the reply is empty")
-            return Reply(text=text, usage=usage, latency_s=seconds)
-        try:
-            given: Any = model.with_structured_output(request.schema, include_raw=True).invoke(messages)
-        except ValidationError:  # langchain-openai checks the reply before it hands over the raw one
-            return Reply(latency_s=time.perf_counter() - started, error="the reply does not fit the schema")
-        usage, seconds = _usage(given["raw"]), time.perf_counter() - started
-        if not isinstance(given["parsed"], request.schema):
-            return Reply(usage=usage, latency_s=seconds, error="the reply does not fit the schema")
-        return Reply(value=given["parsed"], usage=usage, latency_s=seconds)
+            raw = said = model.invoke(messages)
+            text = str(said.text).strip()
+            reply = Reply(text=text) if text else Reply(error="the reply is empty")
+        else:
+            reply = Reply(error="the reply does not fit the schema")
+            with suppress(ValidationError):  # langchain-openai checks the reply before it hands over the raw one
+                given: Any = model.with_structured_output(request.schema, include_raw=True).invoke(messages)
+                raw, value = given["raw"], given["parsed"]
+                reply = Reply(value=value) if isinstance(value, request.schema) else reply
+        seconds, usage = time.perf_counter() - started, Usage()
+        if isinstance(raw, AIMessage) and (measured := raw.usage_metadata):
+            usage = Usage(input_tokens=measured["input_tokens"], output_tokens=measured["output_tokens"])
+        return replace(reply, usage=usage, latency_s=seconds)
 
     return ask
-
-
-def _usage(message: BaseMessage) -> Usage:
-    measured = message.usage_metadata if isinstance(message, AIMessage) else None
-    if not measured:
-        return Usage()
-    return Usage(input_tokens=measured["input_tokens"], output_tokens=measured["output_tokens"])
 
 
 class Rewritten(BaseModel):

@@ -19,8 +19,16 @@ from ...models.requests import Body, in_parts
 from ...prompts import reply_tokens
 from ..direct import PATIENCE, Desk
 from ..register import Job, cost_of, guess_usd
-from .apis import AnthropicBatches, OpenAIBatches
-from .provider import BatchLine, BatchLog, BatchProvider, Item, Limits, Standing
+from .apis import (
+    AnthropicBatches,
+    BatchLine,
+    BatchLog,
+    BatchProvider,
+    Item,
+    Limits,
+    OpenAIBatches,
+    Standing,
+)
 
 T = TypeVar("T")
 

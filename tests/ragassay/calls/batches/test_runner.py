@@ -20,8 +20,7 @@ from support.results_folder import experiment, results_folder
 from support.schema_replies import reply_to
 from support.small_corpus import make_corpus
 
-from ragassay.calls.batches.apis import AnthropicBatches, OpenAIBatches
-from ragassay.calls.batches.provider import Limits
+from ragassay.calls.batches.apis import AnthropicBatches, Limits, OpenAIBatches
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.cli import main
