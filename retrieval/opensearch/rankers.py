@@ -17,7 +17,7 @@ from ..rankers.analysis import Analyzer
 from ..rankers.bm25 import DIGITS as BM25_DIGITS
 from ..rankers.bm25 import TermRanker
 from ..rankers.embedding import Embedder
-from ..rankers.embedding_cache import Text, Vectors
+from ..rankers.embedding_cache import Text
 from ..rankers.knn import DIGITS as KNN_DIGITS
 from ..rankers.ranker import Ranker, Ranking, in_order
 from .about import TERMS
@@ -86,11 +86,6 @@ def knn_query(target: Target, vector: npt.NDArray[Any], k: int) -> Body:
 def sorted_search(query: Body, k: int) -> Body:
     """Whatever `query` finds, equal scores by id."""
     return {**_plain(k), "query": query, "sort": ["_score", {"id": "asc"}]}
-
-
-def knn_search(target: Target, vector: npt.NDArray[Any], k: int) -> Body:
-    """KNN by cosine."""
-    return {**_plain(k), "query": knn_query(target, vector, k)}
 
 
 def hybrid_search(queries: Sequence[Body], depth: int, processor: Body) -> Body:
@@ -203,21 +198,19 @@ class ServerKnn(Ranker):
         self._server, self._target, self._embedder = server, target, embedder
         self._lock = threading.Lock()  # LangChain may search from several threads
 
-    def _embed(self, queries: Sequence[str]) -> Vectors:
-        with self._lock:
-            return self._embedder.vectors([Text("query", query) for query in queries])
-
     def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
         """The min(k, number of passages) nearest passages for each query, as far as HNSW finds them; k to 10,000."""
         check_depth(k)
-        bodies = [knn_search(self._target, vector, k) for vector in self._embed(queries)]
+        bodies = [{**_plain(k), "query": clause} for clause in self.clauses(queries, k)]
         found = run_searches(self._server, self._target, bodies)
         # OpenSearch scores a cosine c as (1 + c) / 2
         return [rounded([(identifier, 2 * score - 1) for identifier, score in row], KNN_DIGITS)[:k] for row in found]
 
     def clauses(self, queries: Sequence[str], depth: int) -> list[Body | None]:
         """The query on the server for each of `queries`, for its `depth` nearest passages."""
-        return [knn_query(self._target, vector, depth) for vector in self._embed(queries)]
+        with self._lock:
+            vectors = self._embedder.vectors([Text("query", query) for query in queries])
+        return [knn_query(self._target, vector, depth) for vector in vectors]
 
 
 def answered(server: Server, target: Target, bodies: Sequence[Body | None]) -> list[Ranking]:
