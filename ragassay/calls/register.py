@@ -64,6 +64,11 @@ class Job:
         return any(stored.recorded for stored in self.received)
 
 
+def reply_of(request: Request, stored: Stored) -> Reply:
+    """A stored reply as the stage gets it."""
+    return read_reply(request, stored.body) if stored.body is not None else Reply(error=stored.error)
+
+
 def cost_of(model: str, settings: ModelSettings, body: Body) -> float | None:
     """US dollars for a reply; half where it came through a batch API."""
     return cost_usd(model, settings, *usage_of(body), batch=came_by_batch(body))
@@ -157,7 +162,7 @@ class Register:
                 return request
             received.append(stored)
             job.received = tuple(received)
-            reply = read_reply(request, stored.body) if stored.body is not None else Reply(error=stored.error)
+            reply = reply_of(request, stored)
             if reply.error is None or stored.body is None or attempt or request.tokens or request.continuation:
                 seconds = _sum(stored.latency_s for stored in received)
                 latency_s = None if seconds is None else round(seconds, 4)
