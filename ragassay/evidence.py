@@ -34,7 +34,11 @@ class Quotable:
         self.text = text
 
     def find(self, quote: str) -> tuple[int, int] | None:
-        """As `find_quote`."""
+        """(start, end) of the quote's first occurrence, end exclusive; None where it is not there.
+
+        It is looked for as it is, and then without what PDFs and models change when text is copied: white space,
+        hyphens between letters, the forms of quotation marks and dashes. Letters and figures have to be the same.
+        """
         wanted = _fold(quote)
         if len(wanted.text) < SHORTEST:
             return None
@@ -59,15 +63,6 @@ class Quotable:
 def long_enough(quote: str) -> bool:
     """Whether a quote is looked for."""
     return len(_fold(quote).text) >= SHORTEST
-
-
-def find_quote(quote: str, text: str) -> tuple[int, int] | None:
-    """(start, end) of the quote's first occurrence in `text`, end exclusive; None where it is not there.
-
-    It is looked for as it is, and then without what PDFs and models change when text is copied: white space, hyphens
-    between letters, the forms of quotation marks and dashes. Letters and figures have to be the same.
-    """
-    return Quotable(text).find(quote)
 
 
 def _fold(text: str) -> Folded:
@@ -180,7 +175,7 @@ class Documents:
         return Span(doc, pages[first][0], pages[last][1])
 
     def of_quote(self, doc: str, quote: str) -> Span | None:
-        """The first place where the quote stands (`quotes.find_quote`); None where it does not."""
+        """The first place where the quote stands (`Quotable.find`); None where it does not."""
         found = self._texts[doc].find(quote)
         return Span(doc, *found) if found else None
 

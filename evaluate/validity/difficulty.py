@@ -217,12 +217,18 @@ def authors(
         )
         for by, name, which in parts
     )
-    favours = _favours(parts, part, failed)
+    # Each family's lead over the field by a group less that by the others.
+    families, favours = part.by_family, list[Favour]()
+    for by, name, which in parts if len(families) > 1 else ():
+        estimates = group_difference(families - families.mean(axis=0), which, part.clusters, failed)
+        told = estimates.told(len(families) * len(parts)).tolist()
+        rows_of = zip(part.family_names, estimates.figures(), told, strict=True)
+        favours += [Favour(by=by, group=name, family=one, figure=figure, told=sure) for one, figure, sure in rows_of]
     what = " and by ".join(by for by in _BY if not any(one.by == by for one in groups))
     missing = f"The order by {what} is not compared: that takes {FEWEST} questions of one, and {FEWEST} of others."
     return Authors(
         groups=groups,
-        favours=favours,
+        favours=tuple(favours),
         figures={"one_family": one_family},
         said=(said, *_said(groups)),
         warnings=tuple(_warnings(favours, groups)),
@@ -246,24 +252,6 @@ def _tau(part: Measured, one: Truths, other: Truths, n: int, seed: int) -> Figur
     if np.isnan(value):
         return Figure(value=None, n=n)
     return rounded(value, n, 0, *rank_interval(value, taus(draws(n_clusters, RESAMPLES, seed)), n_clusters))
-
-
-def _favours(
-    parts: Sequence[tuple[Literal["author", "kind"], str, Truths]], part: Measured, n_failed: int
-) -> tuple[Favour, ...]:
-    """Each family's lead over the field by a group less that by the others. Two groups say the same of each other, and
-    only one is tested then."""
-    families = part.by_family
-    if len(families) < 2:
-        return ()
-    lead = families - families.mean(axis=0)
-    n_tests = len(part.family_names) * max(1, len(parts))
-    found = []
-    for by, name, which in parts:
-        estimates = group_difference(lead, which, part.clusters, n_failed)
-        rows = zip(part.family_names, estimates.figures(), estimates.told(n_tests).tolist(), strict=True)
-        found += [Favour(by=by, group=name, family=one, figure=figure, told=told) for one, figure, told in rows]
-    return tuple(found)
 
 
 def _said(groups: Sequence[Group]) -> Iterator[str]:

@@ -141,9 +141,16 @@ def _by_overlap(
     x = np.array([shared[query] for query in part.clusters.queries])
     if np.ptp(x) == 0:
         return (), (), ("All written questions share as much with their evidence, so there are no thirds of it.",)
-    failed = n_all - len(part.clusters.queries)
-    one = ("There is one kind of retriever only, so none that could gain more by overlap than another.",)
-    return _thirds(part, x), _interactions(part, x, failed), one if len(part.family_names) < 2 else ()
+    values, names, thirds = part.by_family, part.family_names, _thirds(part, x)
+    pairs = list(combinations(range(len(names)), 2))
+    if not pairs:
+        unsaid = "There is one kind of retriever only, so none that could gain more by overlap than another."
+        return thirds, (), (unsaid,)
+    first, second = (list(side) for side in zip(*pairs, strict=True))
+    found = slopes(values[first] - values[second], x, part.clusters, n_all - len(part.clusters.queries))
+    rows = zip(pairs, found.figures(), found.told(len(pairs)).tolist(), strict=True)
+    gains = (Interaction(family=names[a], other=names[b], figure=f, told=told) for (a, b), f, told in rows)
+    return thirds, tuple(gains), ()
 
 
 def _thirds(part: Measured, x: Floats) -> tuple[Third, ...]:
@@ -166,17 +173,6 @@ def _thirds(part: Measured, x: Floats) -> tuple[Third, ...]:
         )
         found.append(third)
     return tuple(found)
-
-
-def _interactions(part: Measured, x: Floats, n_failed: int) -> tuple[Interaction, ...]:
-    values, names = part.by_family, part.family_names
-    pairs = list(combinations(range(len(names)), 2))
-    if not pairs:
-        return ()
-    first, second = (list(side) for side in zip(*pairs, strict=True))
-    found = slopes(values[first] - values[second], x, part.clusters, n_failed)
-    rows = zip(pairs, found.figures(), found.told(len(pairs)).tolist(), strict=True)
-    return tuple(Interaction(family=names[a], other=names[b], figure=f, told=told) for (a, b), f, told in rows)
 
 
 def _leak_said(figures: Mapping[str, Figure], thirds: Sequence[Third]) -> Iterator[str]:

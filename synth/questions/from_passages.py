@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from ragassay.calls.caller import Caller
-from ragassay.evidence import find_quote
+from ragassay.evidence import Quotable
 from ragassay.experiment.settings import Experiment
 from ragassay.models.requests import Request
 from ragassay.prompts import Message, Prompt
@@ -207,7 +207,7 @@ def _spans(
     whole = 0
     for number, (piece, passage) in enumerate(zip(pieces, passages, strict=True), 1):
         quotes = [quote for item in told.passages if item.number == number for quote in item.quotes]
-        start, there = piece.get("start", 0), [at for quote in quotes if (at := find_quote(quote, passage.text))]
+        start, there = piece.get("start", 0), [at for quote in quotes if (at := Quotable(passage.text).find(quote))]
         is_placed = piece.get("end", 0) - start == len(passage.text)  # else it is not known where the passage stands
         places = [(start + first, start + stop) for first, stop in there] if is_placed else []
         lost += len(quotes) - len(places)

@@ -18,7 +18,7 @@ from typing import Literal
 from pydantic import Field
 
 from ragassay.calls.caller import Caller
-from ragassay.evidence import find_quote
+from ragassay.evidence import Quotable
 from ragassay.models.requests import Reply, Request
 from ragassay.records import Section
 
@@ -278,7 +278,7 @@ def _with(draft: Draft, sections: Sequence[Section], item: QuestionEvidence | No
         return replace(draft, holds="not", fault=NOT_ANSWERED)
     spans: dict[tuple[str, int, int], str] = {}
     for quote in item.quotes:
-        places = ((section, at) for section in sections if (at := find_quote(quote, section.text)))
+        places = ((section, at) for section in sections if (at := Quotable(section.text).find(quote)))
         if first := next(places, None):
             section, (start, end) = first
             spans[section.doc, section.start + start, section.start + end] = section.id

@@ -16,7 +16,6 @@ from ragassay.evidence import (
     Graded,
     Quotable,
     Span,
-    find_quote,
     merged,
     read_evidence,
     read_graded,
@@ -49,7 +48,7 @@ words = st.text(alphabet="abcABZ019_-.é“” \n", min_size=1, max_size=80)
     ],
 )
 def test_a_quote_is_found_as_far_as_copying_changes_nothing_that_matters(quote: str, found: str | None):
-    place = find_quote(quote, TEXT)
+    place = Quotable(TEXT).find(quote)
     assert (TEXT[place[0] : place[1]] if place else None) == found
 
 
@@ -65,7 +64,7 @@ def test_whatever_was_copied_out_is_found_and_reads_the_same(before: str, quote:
     """A quote of at least eight letters that ends in no hyphen, which would join what is not quoted."""
     text = before + quote + after
     for copied in (quote, quote.replace(" ", "\n  "), quote.replace("\n", " "), quote.replace("“", '"')):
-        place = find_quote(copied, text)
+        place = Quotable(text).find(copied)
         assert place is not None
         start, end = place
         assert 0 <= start < end <= len(text)
