@@ -108,14 +108,10 @@ class Citations(Evaluator):
         passages = {number: known.get(ids[number - 1]) for question in questions for number in question.numbers}
         if missing := [ids[number - 1] for number, passage in passages.items() if passage is None]:
             raise JudgeFailed(f"the text of the cited passage '{missing[0]}' is not there")
+        values = {"query": case.query, "answer": case.text}
         requests = [
             self.support.request(
-                {
-                    "query": case.query,
-                    "answer": case.text,
-                    "passages": tuple(passages[number] for number in one.numbers),
-                    "sentence": said[one.place].text,
-                }
+                values | {"passages": tuple(map(passages.get, one.numbers)), "sentence": said[one.place].text}
             )
             for one in questions
         ]
