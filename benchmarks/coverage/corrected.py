@@ -129,7 +129,7 @@ def _number_needed(truth: float, tpr: float, fpr: float, half_width: float) -> f
     yes = truth * tpr + (1 - truth) * fpr
     right, missed = truth * tpr / yes, truth * (1 - tpr) / (1 - yes)
     within = yes * right * (1 - right) + (1 - yes) * missed * (1 - missed)
-    return needed_for(within, truth * (1 - truth), ITEMS, half_width)
+    return float(needed_for(within, truth * (1 - truth), ITEMS, half_width))
 
 
 def cells(simulations: int = 2000, parts: Sequence[str] = ()) -> Iterator[Cell]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.speed.aims import note, why
 from benchmarks.speed.ragelo_peer import NOT_INSTALLED, peer
-from ragassay.evaluate.ratings.elo import EloSettings, rate, tournament_mean
+from ragassay.evaluate.ratings.elo import EloSettings, rate
 from ragassay.evaluate.ratings.win_table import Contests
 from ragassay.evaluate.statistics.resamples import resamples
 
@@ -61,7 +61,7 @@ def main() -> None:
     ours = []
     for _ in range(REPEATS):
         start = time.perf_counter()
-        ratings = tournament_mean(contests, settings)
+        ratings = [float(one.value or 0.0) for one in rate(contests, None, settings).values()]
         ours.append(time.perf_counter() - start)
     start = time.perf_counter()
     rate(contests, resamples(contests.queries, RESAMPLES, 7), settings)
@@ -69,7 +69,7 @@ def main() -> None:
     start = time.perf_counter()
     loop = plain_loop(contests, settings)
     loop_s = time.perf_counter() - start
-    apart = max(abs(loop[name] - rating) for name, rating in zip(contests.agents, ratings.tolist(), strict=True))
+    apart = max(abs(loop[name] - rating) for name, rating in zip(contests.agents, ratings, strict=True))
     print(f"{tournaments} tournaments of {games} games between {agents} agents")
     print(f"ours        {min(ours):8.3f} s  (best of {REPEATS})")
     print(f"with intervals from {RESAMPLES:,} resamples {with_intervals_s:8.1f} s")

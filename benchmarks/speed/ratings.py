@@ -13,8 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ragassay.arrays import Floats
-from ragassay.evaluate.ratings import bradley_terry
-from ragassay.evaluate.ratings.elo import EloSettings, tournament_mean
+from ragassay.evaluate.ratings import bradley_terry, elo
 from ragassay.evaluate.ratings.win_table import Contests
 from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.evaluate.statistics.sign_flip import flip_p
@@ -54,7 +53,7 @@ def main() -> None:
     """Print both times and their sum."""
     contests = made_up()
     draws = resamples(contests.queries, 1000, 7)
-    elo_s = best_s(lambda: tournament_mean(contests, EloSettings(tournaments=500)))
+    elo_s = best_s(lambda: elo.rate(contests, None, elo.EloSettings(tournaments=500)))
     davidson_s = best_s(lambda: bradley_terry.rate(contests, draws, ties="davidson"))
     half_s = best_s(lambda: bradley_terry.rate(contests, draws, ties="half"))
     print(f"6 agents, {GAMES} games (best of {REPEATS})")

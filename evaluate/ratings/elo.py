@@ -203,12 +203,6 @@ def begin(
     return helpers.beside(partial(rate, contests, draws, settings, helpers))
 
 
-def tournament_mean(contests: Contests, settings: EloSettings) -> Floats:
-    """(agents,): the mean rating over the tournaments."""
-    part = _tournaments(contests, settings)
-    return _mean(part, _played(part), settings)
-
-
 def _tournaments(contests: Contests, settings: EloSettings) -> _Part:
     generator, (kinds, number) = np.random.default_rng([settings.seed, 1]), _kinds(contests)
     shuffles = -(-settings.tournaments // (2 * STARTS))

@@ -75,7 +75,7 @@ class Verdict:
         return SCORES[self.winner] if self.agent_a in agents else 1 - SCORES[self.winner]
 
 
-def verdicts(games: Sequence[Game], margin: float = 0.0) -> list[Verdict]:
+def verdicts(games: Sequence[Game]) -> list[Verdict]:
     """The verdict on each pair of rows, ordered by query, agents and judge as they first appear in `games`.
 
     Rows belong together by query, unordered pair and judge, whichever agent a row calls a. Both orders agree: that
@@ -83,15 +83,12 @@ def verdicts(games: Sequence[Game], margin: float = 0.0) -> list[Verdict]:
     is. Where a file repeats a game, the k-th row of one order meets the k-th of the other; rows with a `presentation`
     are one verdict, however many.
 
-    margin: in probability mode, how far the mean must be from 0.5 for a winner (0 to 0.5).
     Raises InputError where an agent plays itself.
     """
-    if not 0 <= margin < 0.5:
-        raise ValueError("margin must be at least 0 and below 0.5")
     pairs: dict[tuple[str, str, str, str], list[Game]] = {}
     for game in map(sorted_game, games):
         pairs.setdefault((game.query_id, game.agent_a, game.agent_b, game.judge), []).append(game)
-    return [verdict(*orders, margin=margin) for rows in pairs.values() for orders in _games(rows)]
+    return [verdict(*orders) for rows in pairs.values() for orders in _games(rows)]
 
 
 def _games(rows: Sequence[Game]) -> Iterator[Sequence[Game]]:
@@ -104,7 +101,7 @@ def _games(rows: Sequence[Game]) -> Iterator[Sequence[Game]]:
         yield listed
 
 
-def verdict(row: Game, *others: Game, margin: float = 0.0) -> Verdict:
+def verdict(row: Game, *others: Game) -> Verdict:
     """The verdict on one pair from the rows of its orders, all with agent_a first in the alphabet."""
     rows = [row, *others]
     errors = list(dict.fromkeys(row.error for row in rows if row.error is not None))
@@ -120,7 +117,7 @@ def verdict(row: Game, *others: Game, margin: float = 0.0) -> Verdict:
         agent_a=row.agent_a,
         agent_b=row.agent_b,
         judge=row.judge,
-        winner=None if errors else agreed if mean is None else winner_of(mean, margin),
+        winner=None if errors else agreed if mean is None else winner_of(mean),
         flipped=len(set(winners)) > 1 if all_there else None,
         error="; ".join(errors) or None,
         n_orders=len(rows),
@@ -130,10 +127,12 @@ def verdict(row: Game, *others: Game, margin: float = 0.0) -> Verdict:
     )
 
 
-def winner_of(probability: float, margin: float = 0.0) -> Winner:
-    """a above 0.5 + margin, b below 0.5 - margin, else a tie; the distance from 0.5 is rounded to 9 digits first."""
+def winner_of(probability: float) -> Winner:
+    """a above 0.5, b below, else a tie; the distance from 0.5 is rounded to 9 digits first."""
     distance = round(probability - 0.5, 9)
-    return "a" if distance > margin else "b" if distance < -margin else "tie"
+    if not distance:
+        return "tie"
+    return "a" if distance > 0 else "b"
 
 
 def sorted_game(game: Game) -> Game:

@@ -9,7 +9,7 @@ is over.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -51,15 +51,13 @@ def paired(
     clusters: Clusters,
     widths: Sequence[float | None],
     lacking: Sequence[int],
-    *,
     beyond: Sequence[float] | None = None,
-    family: Sequence[Hashable] | None = None,
 ) -> tuple[PairedRow, ...]:
     """The rows of gaps (rows, queries), NaN where a side has no value, in their order.
 
     clusters: of the queries. widths: how far two values of a row's measure can be apart, None without limit. lacking:
     the queries of a row on which a value is owed and not there. beyond: what a mean gap must exceed, either way, to be
-    told; 0 by default. family: rows with the same are corrected together; all, by default.
+    told; 0 by default.
     """
     limits = [0.0] * len(gaps) if beyond is None else beyond
     found: dict[int, PairedRow] = {}
@@ -70,15 +68,11 @@ def paired(
             given = [lacking[place] for place in some]
             rows = _tested(gaps[some][:, both], mine, width, given, np.array([limits[place] for place in some]))
             found |= zip(some, rows, strict=True)
-    kinds: dict[Hashable, list[int]] = {}
-    for place in range(len(gaps)):
-        kinds.setdefault(None if family is None else family[place], []).append(place)
-    for some in kinds.values():
-        for place, adjusted in zip(some, holm([found[place].p for place in some]), strict=True):
-            row, told = found[place], found[place].told
-            if min(row.difference.n, row.n_sections) >= FEWEST_SECTIONS:
-                told = _TOLD.get(pair_verdict(row.difference.value, adjusted), "not told apart")
-            found[place] = replace(row, adjusted=adjusted, told=told)
+    for place, adjusted in enumerate(holm([found[place].p for place in range(len(gaps))])):
+        row, told = found[place], found[place].told
+        if min(row.difference.n, row.n_sections) >= FEWEST_SECTIONS:
+            told = _TOLD.get(pair_verdict(row.difference.value, adjusted), "not told apart")
+        found[place] = replace(row, adjusted=adjusted, told=told)
     return tuple(found[place] for place in range(len(gaps)))
 
 

@@ -55,7 +55,7 @@ def labels_needed(
     sizes = sample.sizes
     uneven = len(sizes) * float(sizes @ sizes) / float(sizes.sum()) ** 2
     variances = uneven * drawn.within, uneven * drawn.spread
-    needed = np.sort(_needed(*variances, len(sample.judged), half_width, confidence))
+    needed = np.sort(needed_for(*variances, len(sample.judged), half_width, confidence))
     tail = expanded_tail(max(2, sample.n_clusters), confidence)
     ends = (_shortest(needed, confidence), np.quantile(needed, [tail, 1 - tail], method="nearest"))
     low, high = min(float(end[0]) for end in ends), max(float(end[1]) for end in ends)
@@ -64,13 +64,10 @@ def labels_needed(
     )
 
 
-def needed_for(within: float, spread: float, n_items: int, half_width: float, confidence: float = 0.95) -> float:
+def needed_for(
+    within: Floats | float, spread: Floats | float, n_items: int, half_width: float, confidence: float = 0.95
+) -> Floats:
     """The labels needed where the variances are known; infinite where all the items there are do not suffice."""
-    found = _needed(np.array([within]), np.array([spread]), n_items, half_width, confidence)
-    return float(found[0])
-
-
-def _needed(within: Floats, spread: Floats, n_items: int, half_width: float, confidence: float) -> Floats:
     quantile = NormalDist().inv_cdf((1 + confidence) / 2)
     room = (half_width / quantile) ** 2 - np.maximum(spread - within, 0) / n_items
     found: Floats = np.where(room > 0, within / np.where(room > 0, room, 1.0), inf)

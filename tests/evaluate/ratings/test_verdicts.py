@@ -73,12 +73,6 @@ def test_with_probabilities_the_mean_of_both_orders_decides(p_in_order, p_in_rev
     assert verdict.probability == pytest.approx((p_in_order + p_in_reverse) / 2)
 
 
-def test_a_margin_around_one_half_is_a_tie():
-    rows = [row("a", "a", probability=0.58), row("b", "a", probability=0.56)]
-    assert [v.winner for v in verdicts(rows, margin=0.1)] == ["tie"]
-    assert [v.winner for v in verdicts(rows, margin=0.05)] == ["a"]
-
-
 def test_a_failed_order_leaves_no_winner_even_with_the_other_order_s_probability():
     [verdict] = verdicts([row("a", "a", probability=0.99), row("b", None)])
     assert verdict.winner is None and verdict.probability is None and verdict.error == "refused"
