@@ -19,7 +19,7 @@ from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.results import POINTS, Comparison
 from ragassay.evaluate.statistics.clustered import NO_SPREAD, Range, interval
 from ragassay.evaluate.statistics.ladder import FEWEST_SECTIONS, holm_from_leader
-from ragassay.evaluate.statistics.paired_comparison import FromLeader, ValueTable, compare_table
+from ragassay.evaluate.statistics.paired_comparison import FromLeader, ValueTable, compare_pairs
 from ragassay.evaluate.statistics.resamples import rounded
 from ragassay.records import Figure
 from ragassay.text import one_line
@@ -242,7 +242,7 @@ def look(index: Index, wanted: Wanted) -> Look:
     clusters = queries.clusters.where(mask[queries.by_id])
     first = from_leader(rows.table, clusters, wanted.seed) if measure.name == POINTS and not wanted.told else None
     asked = (rows.table, clusters, measure.width, wanted.seed, wanted.matters)
-    pairs = wanted.told or compare_table(measure.name, *asked, beside=False, leader=first)
+    pairs = wanted.told or compare_pairs(measure.name, *asked, beside=False, leader=first)
     means = _means(rows, queries, measure)
     n_sections = len(np.unique(clusters.numbers))
     few = min(len(rows.at), n_sections) < FEWEST_SECTIONS

@@ -29,7 +29,7 @@ from ..measures.measure import Judged, by_query, compared, in_runs, package_of
 from ..ratings.verdicts import Points
 from ..results import POINTS, Box, Boxes, Comparison, Figures, ModelByPrompt
 from ..statistics.clustered import ByAgent, Range, Values
-from ..statistics.paired_comparison import FromLeader, ValueTable, compare_table
+from ..statistics.paired_comparison import FromLeader, ValueTable, compare_pairs
 from ..statistics.resamples import DIGITS, Resamples
 from .evaluator_values import Evaluations, measures_of
 
@@ -349,7 +349,7 @@ def compare_agents(
         values = ValueTable.of({agent: one.values[agent] for agent in order if agent in one.values}, not_asked)
         asked = (values, clusters, one.width, seed, matters.get(measure), one.lower_is_better)
         first = leader if measure == POINTS else None
-        begun.append(helpers.start(compare_table, measure, *asked, leader=first))
+        begun.append(helpers.start(compare_pairs, measure, *asked, leader=first))
     return lambda: tuple(row for wait in begun for row in wait())
 
 

@@ -23,7 +23,7 @@ from ..ratings.leader import choose, rank_intervals, stand
 from ..ratings.verdicts import Points, points_of, sorted_game, verdicts
 from ..ratings.win_table import Contests, contests, first_shown_wins, flip_rate
 from ..results import POINTS
-from ..statistics.paired_comparison import FromLeader, ValueTable, compare_table
+from ..statistics.paired_comparison import FromLeader, ValueTable, compare_pairs
 from ..statistics.resamples import Resamples, resamples
 
 LAYOUTS = (
@@ -246,7 +246,7 @@ def _standing(points: Points, draws: Resamples) -> dict[str, Any]:
     if found:
         table = ValueTable.of({agent: values[agent] for agent in found.order})
         leader = FromLeader(found.leader, found.differences, found.adjusted)
-        pairs = compare_table(POINTS, table, draws.clusters, 1.0, draws.seed, None, beside=False, leader=leader)
+        pairs = compare_pairs(POINTS, table, draws.clusters, 1.0, draws.seed, None, beside=False, leader=leader)
         ranks = rank_intervals(found, pairs)
     return {
         "points": {agent: draws.figure(values[agent], (0.0, 1.0)).dump() for agent in points.order},

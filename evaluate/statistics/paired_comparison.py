@@ -206,42 +206,27 @@ def t_p(found: Estimate, n_queries: int) -> Floats:
 
 def compare_pairs(
     measure: str,
-    values: Mapping[str, Values],
+    given: ValueTable | Mapping[str, Values],
     clusters: Clusters = ALONE,
-    *,
     width: float | None = 1.0,
     seed: int = 7,
     matters: float | None = None,
-    lower_is_better: bool = False,
-) -> tuple[Comparison, ...]:
-    """Every pair of `values` (agent to query to value), Holm-corrected over all of them, in the order of `values`.
-
-    clusters: of the queries, by section; one that it does not have is its own. width: how far apart two values can be.
-    matters: the smallest difference that matters; agents that differ by less are practically equal, also where the
-    difference itself is beyond chance. lower_is_better: which way the verdicts go; differences are a - b either way.
-    """
-    return compare_table(measure, ValueTable.of(values), clusters, width, seed, matters, lower_is_better)
-
-
-def compare_table(
-    measure: str,
-    values: ValueTable,
-    clusters: Clusters,
-    width: float | None,
-    seed: int,
-    matters: float | None,
     lower_is_better: bool = False,
     *,
     beside: bool = True,
     leader: FromLeader | None = None,
 ) -> tuple[Comparison, ...]:
-    """`compare_pairs` of the same values as a table.
+    """Every pair of agents, Holm-corrected over all of them, in the order of `given` (or agent to query to value).
 
+    clusters: of the queries, by section; one that it does not have is its own. width: how far apart two values can be.
+    matters: the smallest difference that matters; agents that differ by less are practically equal, also where the
+    difference itself is beyond chance. lower_is_better: which way the verdicts go; differences are a - b either way.
     leader: who leads on this measure and what the ladder says of it against each other; Holm's correction is then over
     the other pairs alone.
     beside: whether Wilcoxon's test and the sign-flip permutation are worked out too. The latter is dear; without it,
     it is there only where it decides.
     """
+    values = given if isinstance(given, ValueTable) else ValueTable.of(given)
     names = list(combinations(values.agents, 2))
     rows: dict[int, _Tested] = {}
     for block in gaps_of_pairs(values, clusters):
@@ -269,12 +254,6 @@ def compare_table(
             measure=measure,
             agent_a=a,
             agent_b=b,
-            difference=row.difference,
-            n_sections=row.n_sections,
-            effect_size=row.effect_size,
-            p_t=row.p_t,
-            p_wilcoxon=row.p_wilcoxon,
-            p_sign_flip=row.p_sign_flip,
             p_holm=p,
             verdict=told,
             sentence=pair_sentence(
@@ -287,10 +266,10 @@ def compare_table(
                 matters,
                 lower_is_better=lower_is_better,
             ),
-            detectable=row.detectable,
             needed=more,
             lacking_a=row.lacking[0],
             lacking_b=row.lacking[1],
+            **{name: getattr(row, name) for name in _SAME},
         )
         for (a, b), row, p, told, more in zip(
             names, tested, (adjusted[at] for at in range(len(names))), verdicts, needed, strict=True
@@ -319,6 +298,10 @@ class FromLeader:
             return figure
         value, low, high = (None if end is None else -end for end in (figure.value, figure.ci_low, figure.ci_high))
         return figure.model_copy(update={"value": value, "ci_low": high, "ci_high": low})
+
+
+_SAME = ("difference", "n_sections", "effect_size", "p_t", "p_wilcoxon", "p_sign_flip", "detectable")
+"""What a comparison has as it was tested."""
 
 
 @dataclass(frozen=True)

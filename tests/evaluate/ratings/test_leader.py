@@ -18,7 +18,7 @@ from ragassay.evaluate.judging.adaptive import adaptive_meetings
 from ragassay.evaluate.ratings.leader import choose, rank_intervals, stand
 from ragassay.evaluate.ratings.verdicts import SCORES, Points, Verdict, points_of
 from ragassay.evaluate.results import POINTS
-from ragassay.evaluate.statistics.paired_comparison import FromLeader, ValueTable, compare_table
+from ragassay.evaluate.statistics.paired_comparison import FromLeader, ValueTable, compare_pairs
 
 
 def verdict(query, a, b, winner):
@@ -192,7 +192,7 @@ def rows_of(found, points, clusters):
     values = points.values()
     table = ValueTable.of({agent: values[agent] for agent in found.order})
     leader = FromLeader(found.leader, found.differences, found.adjusted)
-    return compare_table(POINTS, table, clusters, 1.0, 7, MARGIN, beside=False, leader=leader)
+    return compare_pairs(POINTS, table, clusters, 1.0, 7, MARGIN, beside=False, leader=leader)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
