@@ -280,5 +280,4 @@ def _gains(labels: Floats) -> Floats:
     """(queries,): the sum of labels (queries, k) over the log2 of rank + 1; those below 0 gain nothing."""
     import numpy as np
 
-    found: Floats = np.maximum(labels, 0.0) @ (1 / np.log2(np.arange(2, labels.shape[1] + 2)))
-    return found
+    return np.asarray(np.maximum(labels, 0.0) @ (1 / np.log2(np.arange(2, labels.shape[1] + 2))))

@@ -214,8 +214,7 @@ def _triples(wins: Floats) -> Truths:
     decided = ahead | ahead.T
     i, j, k = np.array(list(combinations(range(len(wins)), 3)), dtype=np.intp).reshape(-1, 3).T
     circle = (ahead[i, j] == ahead[j, k]) & (ahead[j, k] == ahead[k, i])
-    found: Truths = circle[decided[i, j] & decided[j, k] & decided[i, k]]
-    return found
+    return np.asarray(circle[decided[i, j] & decided[j, k] & decided[i, k]])
 
 
 def _note(contests: Contests, held: Contests, whole: _Order, drawn: _Order, half_instead: bool) -> str | None:
@@ -429,8 +428,7 @@ class _Problem:
         """Its logarithm, (tables,), from `totals`."""
         tied = np.where(self.n_ties > 0, self.n_ties * at[:, -1], 0.0)
         # score - games / 2 is half of wins less losses, and each pair stands in the table twice.
-        value: Floats = ((self.score - self.games / 2) * half - self.games * total / 2).sum(axis=(1, 2)) + tied
-        return value
+        return np.asarray(((self.score - self.games / 2) * half - self.games * total / 2).sum(axis=(1, 2)) + tied)
 
     def gradient(self, won: Floats, tie: Floats) -> Floats:
         """(tables, agents + 1), at these `shares`."""

@@ -211,8 +211,7 @@ def _tournaments(contests: Contests, settings: EloSettings) -> _Part:
 
 
 def _mean(part: _Part, ratings: Floats, settings: EloSettings) -> Floats:
-    means: Floats = part.circles.by_row(ratings).reshape(-1, part.agents)[: settings.tournaments].mean(axis=0)
-    return means
+    return np.asarray(part.circles.by_row(ratings).reshape(-1, part.agents)[: settings.tournaments].mean(axis=0))
 
 
 def _replicates(contests: Contests, draws: Resamples, settings: EloSettings) -> Iterator[_Part]:

@@ -171,15 +171,13 @@ class _Pairs:
     def odds(self, terms: Floats) -> Floats:
         """(fits, pairs): a's less b's of terms (fits, agents - 1)."""
         all_terms = np.column_stack([terms, np.zeros(len(terms))])
-        found: Floats = all_terms[:, self.a] - all_terms[:, self.b]
-        return found
+        return np.asarray(all_terms[:, self.a] - all_terms[:, self.b])
 
     def slope(self, values: Floats) -> Floats:
         """(fits, agents - 1): the sum of values (fits, pairs) over the pairs in which an agent is a, less where b."""
         between = np.zeros((len(values), self.agents, self.agents))
         between[:, self.a, self.b] = values
-        found: Floats = (between.sum(axis=2) - between.sum(axis=1))[:, :-1]
-        return found
+        return np.asarray((between.sum(axis=2) - between.sum(axis=1))[:, :-1])
 
     def curve(self, values: Floats) -> Floats:
         """(fits, agents - 1, agents - 1): the derivative by the terms of `slope(values * odds(terms))`."""

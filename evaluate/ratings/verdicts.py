@@ -240,8 +240,7 @@ class Points:
         """(agents,): the points of each, NaN of one without a verdict."""
         known = ~np.isnan(self.seen)
         total = np.where(known, self.seen, 0.0).sum(axis=1)
-        means: Floats = np.divide(total, known.sum(axis=1), out=np.full(len(total), np.nan), where=known.any(axis=1))
-        return means
+        return np.asarray(np.divide(total, known.sum(axis=1), out=np.full(len(total), np.nan), where=known.any(axis=1)))
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -391,8 +390,7 @@ def _table(rows: _Rows, counted: Truths, failed_score: float, shape: tuple[int, 
     total, number = np.zeros(shape), np.zeros(shape)
     np.add.at(total, (agent, query), score)
     np.add.at(number, (agent, query), 1.0)
-    points: Floats = np.divide(total, number, out=np.full(shape, np.nan), where=number > 0)
-    return points
+    return np.asarray(np.divide(total, number, out=np.full(shape, np.nan), where=number > 0))
 
 
 def _linearised(rows: _Rows, counted: Truths, score: Floats, shape: tuple[int, int], plan: Weigh) -> Floats:

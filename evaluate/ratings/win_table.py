@@ -151,8 +151,7 @@ class Contests:
 
     def _has(self, agent: str) -> Truths:
         index = self.agents.index(agent)
-        found: Truths = (self.a == index) | (self.b == index)
-        return found
+        return np.asarray((self.a == index) | (self.b == index))
 
 
 def contests(

@@ -104,8 +104,7 @@ class Means:
 
         n = self.n_units
         wider = float(stdtrit(n - 1, 0.975) / ndtri(0.975)) ** 2 * n / (n - 1)
-        found: Floats = np.cov(self.drawn[np.isfinite(self.drawn).all(axis=1)].T) * wider
-        return found
+        return np.asarray(np.cov(self.drawn[np.isfinite(self.drawn).all(axis=1)].T) * wider)
 
 
 def order_intervals(
@@ -177,8 +176,7 @@ def _posterior(seen: Floats, noise: Floats, generator: np.random.Generator) -> F
     made = np.concatenate([one * free[:, 0], other * second], axis=1)
     error = generator.standard_normal(made.shape) @ np.linalg.cholesky(noise).T
     moved = np.linalg.solve(prior + noise, (seen - made - error)[..., None])
-    drawn: Floats = made + (prior @ moved)[..., 0]
-    return drawn
+    return np.asarray(made + (prior @ moved)[..., 0])
 
 
 def _weights(grid: Floats, seen: Floats, noise: Floats) -> Floats:
@@ -191,13 +189,11 @@ def _weights(grid: Floats, seen: Floats, noise: Floats) -> Floats:
     spreads = grid[:, 1:]
     total = np.concatenate(log) + (np.log(spreads) - 0.5 * (spreads / _SCALE) ** 2).sum(axis=1)
     weight = np.exp(total - total.max())
-    shares: Floats = weight / weight.sum()
-    return shares
+    return np.asarray(weight / weight.sum())
 
 
 def _prior(cells: Floats, size: int) -> Floats:
     """(cells, 2 size, 2 size): the covariance of the true contrasts, of cells of (correlation, spread, spread)."""
     r, one, other = cells.T
     sides = np.stack([one**2, r * one * other, r * one * other, other**2], axis=1).reshape(-1, 2, 2)
-    prior: Floats = np.einsum("nij,kl->nikjl", sides, np.eye(size)).reshape(len(cells), 2 * size, 2 * size)
-    return prior
+    return np.asarray(np.einsum("nij,kl->nikjl", sides, np.eye(size)).reshape(len(cells), 2 * size, 2 * size))

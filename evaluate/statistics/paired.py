@@ -141,5 +141,4 @@ def gap_intervals(gaps: Floats, clusters: Clusters, width: float | None) -> tupl
 
 
 def _recovered(one: Floats, other: Floats, correlation: Floats) -> Floats:
-    reach: Floats = np.sqrt(np.maximum(one**2 + other**2 - 2 * correlation * one * other, 0.0))
-    return reach
+    return np.asarray(np.sqrt(np.maximum(one**2 + other**2 - 2 * correlation * one * other, 0.0)))

@@ -69,8 +69,7 @@ class Sample:
     @property
     def labelled(self) -> Truths:
         """Which items have a label."""
-        known: Truths = ~np.isnan(self.human)
-        return known
+        return np.asarray(~np.isnan(self.human))
 
     @property
     def n_labels(self) -> int:
@@ -179,8 +178,7 @@ def _weights(sample: Sample) -> Floats:
     weight = (sample.weight * sample.sizes)[sample.labelled]
     if not len(weight):
         raise ValueError("no item has a label")
-    shares: Floats = weight / weight.sum()
-    return shares
+    return np.asarray(weight / weight.sum())
 
 
 def _mean(sample: Sample, lam: float | None) -> tuple[float, Floats, float]:
@@ -209,8 +207,7 @@ def _off(sample: Sample) -> Floats:
     held = np.unique(np.stack([part, sample.cluster]), axis=1)[0]
     m = np.bincount(held).astype(np.float64)
     few = np.sqrt(np.divide(m * (n - 1), (m - 1) * n, out=np.ones_like(m), where=m > 1))
-    off: Floats = few[part] * (sample.judged - mean[part])
-    return off
+    return np.asarray(few[part] * (sample.judged - mean[part]))
 
 
 def _estimate(
@@ -324,8 +321,7 @@ def _all_at(sample: Sample, end: float) -> Truths:
     """(STRATA,): where there are labels, and all of them are `end`."""
     where, human = stratum(sample)[sample.labelled], sample.human[sample.labelled]
     away = np.bincount(where, np.abs(human - end), minlength=STRATA)
-    alike: Truths = (np.bincount(where, minlength=STRATA) > 0) & (away < 1e-9)
-    return alike
+    return np.asarray((np.bincount(where, minlength=STRATA) > 0) & (away < 1e-9))
 
 
 def _pulled(weight: Floats, label: Floats, pseudo: Floats, end: float) -> Floats:

@@ -200,8 +200,7 @@ def _as_far(sums: Floats, choices: Ints) -> Truths:
 
     Sums that differ in the last digit are one.
     """
-    far: Truths = np.abs((1.0 - 2.0 * choices) @ sums.T) >= np.abs(sums.sum(axis=-1)) - 1e-9
-    return far
+    return np.asarray(np.abs((1.0 - 2.0 * choices) @ sums.T) >= np.abs(sums.sum(axis=-1)) - 1e-9)
 
 
 def sign_flip_p(sums: Sequence[int] | Ints) -> float | None:
