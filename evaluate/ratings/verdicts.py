@@ -393,6 +393,14 @@ def _table(rows: _Rows, counted: Truths, failed_score: float, shape: tuple[int, 
     return np.asarray(np.divide(total, number, out=np.full(shape, np.nan), where=number > 0))
 
 
+def wins_linearised(verdicts: Sequence[Decided], agents: Sequence[str], queries: Sequence[str]) -> Floats:
+    """(agents, queries): the share of an agent's verdicts that it won, each pair weighing the same, and what the query
+    adds to it, as points are linearised; NaN of one without a verdict."""
+    rows = _Rows.of(verdicts, agents, queries, NOBODY)
+    won = (rows.score[~rows.missing] == 1).astype(np.float64)
+    return _linearised(rows, ~rows.missing, won, (len(agents), len(queries)), "pairs")
+
+
 def _linearised(rows: _Rows, counted: Truths, score: Floats, shape: tuple[int, int], plan: Weigh) -> Floats:
     """W + n sum_o w_o f_o (s - s_o) / sum_o w_o N_o on each of the n queries met on, for each agent.
 

@@ -9,12 +9,11 @@ Where every pair has met on the same queries all weights are 1. A pair that neve
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,7 @@ from ragassay.records import Figure, Game, Winner, for_want_of_an_answer
 
 from ..results import Figures
 from ..statistics.resamples import Resamples, rounded
-from .verdicts import SCORES, Decided, Verdict, Weigh
+from .verdicts import SCORES, Decided, Verdict, Weigh, wins_linearised
 
 
 @dataclass(frozen=True)
@@ -294,59 +293,27 @@ def win_rates_by_query(
     """Each agent's, for each query: the share of its verdicts there that it won; None where it has none.
 
     Where pairs have met on different queries such shares would be against other opponents on each. Each query on which
-    anybody has met then has the win rate plus what the query adds to it (`_contributions`), which may be below 0 or
+    anybody has met then has the win rate plus what the query adds to it (`wins_linearised`), which may be below 0 or
     above 1: its mean is the win rate, and differences of two agents have the spread of the difference of theirs.
     """
+    if not _alike(_meetings(verdicts)):
+        met_on = sorted({one.query_id for one in verdicts})
+        everybody = sorted({*agents} | {name for one in verdicts for name in (one.agent_a, one.agent_b)})
+        rows = dict(zip(everybody, wins_linearised(verdicts, everybody, met_on).tolist(), strict=True))
+        added = {name: [None if value != value else value for value in rows[name]] for name in agents}
+        return {name: dict.fromkeys(queries) | dict(zip(met_on, added[name], strict=True)) for name in agents}
     own: dict[str, list[Verdict]] = {name: [] for name in agents}
     for one in verdicts:
         for name in {one.agent_a, one.agent_b} & own.keys():
             own[name].append(one)
-    if weights := pair_weights(verdicts):
-        met_on = sorted({one.query_id for one in verdicts})
-        return {
-            name: {**dict.fromkeys(queries), **_contributions(rows, name, weights, met_on)}
-            for name, rows in own.items()
-        }
     found: dict[str, dict[str, float | None]] = {}
-    for name, rows in own.items():
+    for name, mine in own.items():
         won: dict[str, list[bool]] = {query: [] for query in queries}
-        for one in rows:
+        for one in mine:
             if one.winner is not None:
-                won[one.query_id].append(_won(one, name))
+                won[one.query_id].append({"a": one.agent_a, "b": one.agent_b}.get(str(one.winner)) == name)
         found[name] = {query: sum(here) / len(here) if here else None for query, here in won.items()}
     return found
-
-
-def _won(verdict: Verdict, agent: str) -> bool:
-    return {"a": verdict.agent_a, "b": verdict.agent_b}.get(str(verdict.winner)) == agent
-
-
-def _contributions(
-    verdicts: Sequence[Verdict], agent: str, weights: Mapping[tuple[str, str], float], queries: Sequence[str]
-) -> Mapping[str, float | None]:
-    """The linearised win rate: for each of the n queries met on, W + n sum_o w_o f_o (won - s_o) / sum_o w_o N_o.
-
-    W = sum_o w_o won_o / sum_o w_o N_o over opponents o, N_o the verdicts against o, s_o the share of them that was
-    won, w_o = n / m_o the weight of the pair, (won - s_o) summed over its verdicts on the query (Binder, International
-    Statistical Review 51, 1983, has such estimates). f_o is sqrt(m / (m - 1) (n - 1) / n), since against o there are
-    only m queries to learn s_o from. With all pairs on all queries this is the share won there. All None without any
-    verdict.
-    """
-    results: dict[tuple[str, str], list[tuple[str, bool]]] = defaultdict(list)
-    for v in verdicts:
-        if v.winner is not None:
-            results[v.agent_a, v.agent_b].append((v.query_id, _won(v, agent)))
-    n, total = len(queries), sum(weights[pair] * len(rows) for pair, rows in results.items())
-    if not total:
-        return dict.fromkeys(queries)
-    rate = sum(weights[pair] * sum(won for _, won in rows) for pair, rows in results.items()) / total
-    values = dict.fromkeys(queries, rate)
-    for pair, rows in results.items():
-        share, known = sum(won for _, won in rows) / len(rows), len({query for query, _ in rows})
-        few = sqrt(known / (known - 1) * (n - 1) / n) if known > 1 else 1.0
-        for query, has_won in rows:
-            values[query] += n / total * weights[pair] * few * (has_won - share)
-    return values
 
 
 def flip_rate(verdicts: Sequence[Verdict], draws: Resamples) -> Figure:
