@@ -13,13 +13,14 @@ from itertools import chain
 from typing import TypeVar
 
 from ..experiment.workspace import Workspace
-from ..models.endpoint import check_model, provider_of
+from ..models.endpoint import Endpoint, check_model, provider_of
+from ..models.providers import shared_beginnings
 from ..models.requests import Batch, Body, Reply, Request
 from ..progress import NoProgress, Progress
 from ..records import ServerCallRow, StageUsage
 from .batches.apis import BatchLog
 from .batches.runner import BatchRounds
-from .direct import Beginnings, Budget, Desk, DirectCalls, Endpoints, Reach, Retrier, first_error
+from .direct import Budget, Desk, DirectCalls, Reach, Retrier, first_error
 from .register import Job, Register, clear_requests, hand_out
 from .reply_cache import ReplyCache
 from .served import Failed, ServerCall, ServerCalls
@@ -50,14 +51,13 @@ class Caller:
         self._register = Register(experiment, stage, cache)
         self._desk = Desk(
             self._register,
-            Beginnings(),
             Budget(experiment.run.max_cost_usd, spent_usd, stage),
             reach,
             Retrier(experiment.run.retries, stop, reach, retry_after_cap_s),
             progress or NoProgress(),
             stop,
         )
-        self._endpoints = Endpoints(experiment)
+        self._models: dict[str, Endpoint] = {}
         self._servers = ServerCalls(self._desk, workspace.server_calls, stage)
         self._batches = BatchRounds(self._desk, BatchLog(workspace.batches, workspace.batch_requests))
 
@@ -148,7 +148,8 @@ class Caller:
 
     def close(self) -> None:
         """Stop the servers of `local:` models."""
-        self._endpoints.close()
+        for endpoint in self._models.values():
+            endpoint.close()
 
     def _call(self, jobs: list[Job]) -> None:
         """Bring every job to its reply; those at hand are counted first. Raises InputError where none can be made."""
@@ -165,8 +166,10 @@ class Caller:
             self._before_asking()
         for model in sorted({job.model for job in online}):
             check_model(model, self._register.settings(model))
-            self._endpoints.open(model)
-        self._desk.beginnings.find(online)
+            self._models.setdefault(model, Endpoint(model, self._register.settings(model)))
+        marked = [job for job in online if provider_of(job.model) == "anthropic"]  # it caches what is marked alone
+        for job, length in zip(marked, shared_beginnings([job.request for job in marked]), strict=True):
+            job.shared = length or job.shared
         self._run(online, Counter(job.model for job in jobs))
         for label in {job.label for job in jobs} - {job.label for job in waiting}:
             clear_requests(self._workspace.requests, label)
@@ -185,7 +188,7 @@ class Caller:
                 rounds.setdefault(job.model, []).append(job)
             else:
                 (here if provider_of(job.model) == "local" else there).append(job)
-        calls = DirectCalls(self._desk, self._endpoints, n_asked)
+        calls = DirectCalls(self._desk, self._models, n_asked)
         pool = ThreadPoolExecutor(len(rounds) or 1, thread_name_prefix="batch")
         futures = [pool.submit(self._batches.run, model, jobs) for model, jobs in sorted(rounds.items())]
         try:

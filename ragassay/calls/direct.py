@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
@@ -14,33 +14,11 @@ from typing import TypeVar
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from ..errors import BudgetSpent, InputError, ProviderError, RagassayError
-from ..experiment.settings import Experiment
-from ..models.endpoint import Endpoint, provider_of
-from ..models.providers import beginning_of, explain, in_turn, shared_beginnings
+from ..models.endpoint import Endpoint
+from ..models.providers import beginning_of, explain, in_turn
 from ..models.requests import Body, Request
 from ..progress import Progress
 from .register import Job, Register, cost_of, guess_usd
-
-
-class Beginnings:
-    """For each job, how many characters of its first user message others begin with too."""
-
-    def __init__(self) -> None:
-        self._shared: dict[str, int] = {}
-
-    def find(self, jobs: Sequence[Job]) -> None:
-        """Find what prompts to a model that caches what is marked have in common."""
-        marked = [job for job in jobs if provider_of(job.model) == "anthropic"]
-        lengths = shared_beginnings([job.request for job in marked])
-        self._shared.update((job.key, length) for job, length in zip(marked, lengths, strict=True) if length)
-
-    def shared(self, job: Job) -> int:
-        """0 where the job shares nothing."""
-        return self._shared.get(job.key, 0)
-
-    def in_turn(self, jobs: Sequence[Job], at_once: int) -> list[Job]:
-        """The jobs in the order in which they are made, `at_once` at a time."""
-        return [jobs[at] for at in in_turn([beginning_of(job.request, self.shared(job)) for job in jobs], at_once)]
 
 
 class Budget:
@@ -203,7 +181,6 @@ class Desk:
     """The stage's requests, its money, and how it is told and stopped; for several threads."""
 
     register: Register
-    beginnings: Beginnings
     budget: Budget
     reach: Reach
     retrier: Retrier
@@ -216,34 +193,11 @@ class Desk:
         self.progress.advance("done" if error is None else "failed", self.budget.spent_usd, error)
 
 
-class Endpoints:
-    """The open models of one stage."""
-
-    def __init__(self, experiment: Experiment) -> None:
-        self._experiment = experiment
-        self._open: dict[str, Endpoint] = {}
-
-    def open(self, model: str) -> None:
-        """Make a model ready to be called; nothing is asked of it yet."""
-        self._open.setdefault(model, Endpoint(model, self._experiment.settings_of(model)))
-
-    def call(self, model: str, request: Request, shared: int) -> tuple[Body, float]:
-        """One call of an open model and how long it took, in seconds. Raises whatever its provider's SDK raises."""
-        started = time.monotonic()
-        body = self._open[model].call(request, shared)
-        return body, round(time.monotonic() - started, 4)
-
-    def close(self) -> None:
-        """Stop the servers of `local:` models."""
-        for endpoint in self._open.values():
-            endpoint.close()
-
-
 class DirectCalls:
     """The direct calls of one ask; `n_asked` says how many requests are asked of each model in all."""
 
-    def __init__(self, desk: Desk, endpoints: Endpoints, n_asked: Mapping[str, int]) -> None:
-        self._desk, self._endpoints, self._n_asked = desk, endpoints, n_asked
+    def __init__(self, desk: Desk, models: Mapping[str, Endpoint], n_asked: Mapping[str, int]) -> None:
+        self._desk, self._models, self._n_asked = desk, models, n_asked
 
     def run(self, jobs: list[Job], at_once: int) -> None:
         """Bring every job to its reply, `at_once` at a time.
@@ -253,7 +207,8 @@ class DirectCalls:
         if not jobs:
             return
         pool = ThreadPoolExecutor(at_once, thread_name_prefix="ask")
-        futures = [pool.submit(self._work, job) for job in self._desk.beginnings.in_turn(jobs, at_once)]
+        order = in_turn([beginning_of(job.request, job.shared) for job in jobs], at_once)
+        futures = [pool.submit(self._work, jobs[at]) for at in order]
         for future in futures:
             future.add_done_callback(self._stop_after)
         try:
@@ -281,10 +236,15 @@ class DirectCalls:
     def _call(self, job: Job, request: Request) -> bool:
         """Make one call and keep its reply; False where the job is given up."""
         desk, settings, cost = self._desk, self._desk.register.settings(job.model), None
+
+        def ask() -> tuple[Body, float]:
+            started = time.monotonic()
+            body = self._models[job.model].call(request, job.shared)
+            return body, round(time.monotonic() - started, 4)
+
         desk.budget.claim(partial(guess_usd, job.model, settings, request))
         try:
-            asking = partial(self._endpoints.call, job.model, request, desk.beginnings.shared(job))
-            body, latency_s = desk.retrier.call(job.model, asking)
+            body, latency_s = desk.retrier.call(job.model, ask)
             cost = cost_of(job.model, settings, body)
         except ProviderError as error:
             desk.reach.check(job.model, error, self._n_asked[job.model])

@@ -38,7 +38,10 @@ N = TypeVar("N", int, float)
 
 @dataclass
 class Job:
-    """A request: where it stands and, at the end, its reply."""
+    """A request: where it stands and, at the end, its reply.
+
+    shared: how many characters of its first user message others begin with too.
+    """
 
     key: str
     label: str
@@ -47,6 +50,7 @@ class Job:
     reply: Reply | None = None
     received: tuple[Stored, ...] = ()
     paid: bool = False
+    shared: int = 0
 
     @property
     def done(self) -> Reply:

@@ -293,7 +293,7 @@ class BatchRounds:
                 request = register.settle(job)
                 key = "" if request is None else register.key(model, request)
                 if request is not None and key not in failed:
-                    text = json_line(runner.provider.line(key, request, self._desk.beginnings.shared(job)))
+                    text = json_line(runner.provider.line(key, request, job.shared))
                     guess = guess_usd(model, settings, request, reply_tokens(job.label))
                     wanted[key] = Wanted(text, guess or 0.0)
                     left.append(job)
