@@ -19,7 +19,7 @@ from ..models.requests import Batch, Body, Reply, Request
 from ..progress import NoProgress, Progress
 from ..records import ServerCallRow, StageUsage
 from .batches.apis import BatchLog
-from .batches.runner import BatchRounds
+from .batches.runner import BatchRunner
 from .direct import Budget, Desk, DirectCalls, Reach, Retrier, first_error
 from .register import Job, Register, clear_requests, hand_out
 from .reply_cache import ReplyCache
@@ -59,7 +59,7 @@ class Caller:
         )
         self._models: dict[str, Endpoint] = {}
         self._servers = ServerCalls(self._desk, workspace.server_calls, stage)
-        self._batches = BatchRounds(self._desk, BatchLog(workspace.batches, workspace.batch_requests))
+        self._log, self._runners = BatchLog(workspace.batches, workspace.batch_requests), dict[str, BatchRunner]()
 
     @property
     def spent_usd(self) -> float:
@@ -190,7 +190,7 @@ class Caller:
                 (here if provider_of(job.model) == "local" else there).append(job)
         calls = DirectCalls(self._desk, self._models, n_asked)
         pool = ThreadPoolExecutor(len(rounds) or 1, thread_name_prefix="batch")
-        futures = [pool.submit(self._batches.run, model, jobs) for model, jobs in sorted(rounds.items())]
+        futures = [pool.submit(self._runner(model).answer, jobs) for model, jobs in sorted(rounds.items())]
         try:
             calls.run(there, min(self._workspace.experiment.run.max_concurrency, len(there)))
             calls.run(here, 1)
@@ -200,3 +200,8 @@ class Caller:
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+    def _runner(self, model: str) -> BatchRunner:
+        if model not in self._runners:
+            self._runners[model] = BatchRunner(model, self._desk, self._log)
+        return self._runners[model]

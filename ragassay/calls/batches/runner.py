@@ -58,7 +58,7 @@ class _UnderWay:
 
 
 class BatchRunner:
-    """The batches of one model at one address.
+    """The batches of one model at one address; each may have a thread of its own.
 
     A request that failed in a passing way, or expired, goes into further batches as often as the run retries.
     """
@@ -80,6 +80,29 @@ class BatchRunner:
 
     def _call(self, ask: Callable[[], T]) -> T:
         return self._desk.retrier.call(self._model, ask)
+
+    def answer(self, jobs: list[Job]) -> None:
+        """Bring every job to its reply; a batch for each round, as in a direct call. Raises what `run` raises."""
+        register, failed = self._desk.register, dict[str, ProviderError]()
+        settings = register.settings(self._model)
+        while jobs:
+            wanted: dict[str, Wanted] = {}
+            left = []
+            for job in jobs:
+                request = register.settle(job)
+                key = "" if request is None else register.key(self._model, request)
+                if request is not None and key not in failed:
+                    text = json_line(self.provider.line(key, request, job.shared))
+                    guess = guess_usd(self._model, settings, request, reply_tokens(job.label))
+                    wanted[key] = Wanted(text, guess or 0.0)
+                    left.append(job)
+                    continue
+                if request is not None:
+                    register.give_up(job, failed[key])
+                job.paid = True
+                self._desk.finish(job)
+            jobs = left
+            failed = self.run(wanted) if wanted else {}
 
     def run(self, wanted: Mapping[str, Wanted]) -> dict[str, ProviderError]:
         """Bring a reply to every key of `wanted` into the cache; returns the error of each that could not be had.
@@ -268,39 +291,3 @@ class BatchRunner:
 
 def _n_bytes(line: tuple[str, str]) -> int:
     return len(line[1].encode("utf-8", "surrogatepass"))
-
-
-class BatchRounds:
-    """Every model's batches; each model may have a thread of its own."""
-
-    def __init__(self, desk: Desk, log: BatchLog) -> None:
-        self._desk, self._log = desk, log
-        self._runners: dict[str, BatchRunner] = {}
-
-    def run(self, model: str, jobs: list[Job]) -> None:
-        """Bring every job of a model to its reply; a batch for each round, as in a direct call.
-
-        Raises what BatchRunner.run raises.
-        """
-        if model not in self._runners:
-            self._runners[model] = BatchRunner(model, self._desk, self._log)
-        runner, register, failed = self._runners[model], self._desk.register, dict[str, ProviderError]()
-        settings = register.settings(model)
-        while jobs:
-            wanted: dict[str, Wanted] = {}
-            left = []
-            for job in jobs:
-                request = register.settle(job)
-                key = "" if request is None else register.key(model, request)
-                if request is not None and key not in failed:
-                    text = json_line(runner.provider.line(key, request, job.shared))
-                    guess = guess_usd(model, settings, request, reply_tokens(job.label))
-                    wanted[key] = Wanted(text, guess or 0.0)
-                    left.append(job)
-                    continue
-                if request is not None:
-                    register.give_up(job, failed[key])
-                job.paid = True
-                self._desk.finish(job)
-            jobs = left
-            failed = runner.run(wanted) if wanted else {}
