@@ -64,9 +64,6 @@ LAYOUT = 11
 
 SCHEMA = Path(__file__).with_name("schema.sql")
 
-Told = Callable[[str], None]
-"""Called with what is being read."""
-
 
 def sources_of(workspace: Workspace) -> list[Path]:
     """The files that an index is made from, those that are there."""
@@ -99,7 +96,7 @@ def _digest_of(path: Path, size: int, time: int) -> str:
     return digest_file(path)
 
 
-def build(workspace: Workspace, out: Path, told: Told = lambda _: None) -> None:
+def build(workspace: Workspace, out: Path) -> None:
     """Write the index to `out`, whole or not at all. Raises InputError with file and line."""
     if not workspace.results.is_dir():
         raise InputError("there is no such results folder any more", file=workspace.results, remedy="put it back")
@@ -110,7 +107,7 @@ def build(workspace: Workspace, out: Path, told: Told = lambda _: None) -> None:
     try:
         connection = sqlite3.connect(name)
         try:
-            _fill(connection, workspace, stamp, told)
+            _fill(connection, workspace, stamp)
         finally:
             connection.close()
         os.replace(name, out)
@@ -119,47 +116,41 @@ def build(workspace: Workspace, out: Path, told: Told = lambda _: None) -> None:
         raise
 
 
-def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str, told: Told) -> None:
+def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str) -> None:
     connection.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;" + SCHEMA.read_text("utf-8"))
-    told("queries")
     queries = _read(workspace.queries, Query)
     place = {query.id: number for number, query in enumerate(queries)}
     there = {path.stem for path in _answers(workspace)}
     named = [agent for agent in workspace.experiment.agent_names() if agent in there]
     agents = [*named, *sorted(there - set(named))]
     connection.executemany("INSERT INTO agents VALUES (?, ?)", enumerate(agents))
-    told("answers")
     answers = {agent: _of(_rows(workspace.answers(agent), Answer), place) for agent in agents}
     _insert(connection, "answers", (_answer(row, place, n) for n, a in enumerate(agents) for row in answers[a]))
     out = read_not_asked(workspace.not_asked)
     _insert(connection, "not_asked", ((place[q], n) for n, a in enumerate(agents) for q in place if (q, a) in out))
-    told("passages")
     passages = _read(workspace.passages, Passage)
     _insert(connection, "passages", ((one.id, one.title, one.text, json.dumps(one.metadata)) for one in passages))
     _insert(connection, "spans", ((one.id, *span) for one in passages if (span := place_of(one)) is not None))
     _insert(connection, "steps", _steps(workspace, {n: answers[a] for n, a in enumerate(agents)}, passages, place))
-    told("labels")
     labels: dict[str, list[Judgment]] = {
         "passage": _rows(workspace.relevance, Judgment),
         "answer": _rows(workspace.pointwise, Judgment),
         "evaluator": [*_read(workspace.judgments, Assessment)],
     }
     _insert(connection, "labels", (_label(of, r, place) for of, rows in labels.items() for r in _of(rows, place)))
-    told("games")
     games = _of(_rows(workspace.games, Game), place)
     _insert(connection, "games", ((place[row.query_id], *_PLAYED(row)) for row in games))
     _insert(connection, "lists", (_list(row, place) for row in _of(_read(workspace.lists, RankedList), place)))
-    told("figures")
     _insert_measures(connection, workspace, agents, queries)
     _insert(connection, "causes", _causes(workspace, place, agents))
     rows: Iterator[Answer | Judgment | Game] = chain(*answers.values(), *labels.values(), games)
-    flips, failed = _flips(games), Counter(row.query_id for row in own_failures(rows))
+    failed = Counter(row.query_id for row in own_failures(rows))
+    flips = Counter(one.query_id for one in verdicts(games) if one.flipped)  # pairs that another order turned
     clusters = source_clusters(queries)
     together = [clusters.names[clusters.number(query.id)] for query in queries]
     counted = ((flips[query.id], failed[query.id]) for query in queries)
     parts = zip(enumerate(queries), counted, together, strict=True)
     _insert(connection, "queries", ((n, *_query(q), *counts, name, *_turn(q)) for (n, q), counts, name in parts))
-    told("words")
     texts: dict[int, list[str]] = {}
     for row in chain(*answers.values()):
         texts.setdefault(place[row.query_id], []).append(row.answer or "")
@@ -261,11 +252,6 @@ def _steps(
             why = None if found else fault or unplaced or "no evidence of this query is known"
             hops = json.dumps([hop.model_dump(mode="json") for hop in row.hops])
             yield place[row.query_id], int(agent), hops, json.dumps(found._asdict()) if found else None, why
-
-
-def _flips(games: Sequence[Game]) -> Counter[str]:
-    """Query to how many of its pairs were won by another agent in another order."""
-    return Counter(verdict.query_id for verdict in verdicts(games) if verdict.flipped)
 
 
 def _insert_measures(

@@ -31,17 +31,7 @@ from ragassay.text import listed, one_line
 from ..asked import Bench, bench_of, is_part, render, start_of, waiting
 from ..index.read import Index
 from ..look import TestSet, mean_of, test_set
-from ..moved import (
-    Changes,
-    Moved,
-    SameQueries,
-    by_table,
-    changed,
-    changes_of,
-    judged_otherwise,
-    moved,
-    same_queries,
-)
+from ..moved import Changes, Moved, SameQueries, by_table, changed, changes_of, judged_otherwise, moved, same_queries
 from ..runs import Runs, runs_table, told
 from . import View
 

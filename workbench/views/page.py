@@ -151,7 +151,4 @@ class DocumentPage(View):
     """A page of a document, and its picture."""
 
     name, title, order = "page", "", 22
-    routes = (
-        ("/page/{doc:path}/{page}", show, ["GET"]),
-        ("/picture/{page}/{doc:path}", picture, ["GET"]),
-    )
+    routes = (("/page/{doc:path}/{page}", show, ["GET"]), ("/picture/{page}/{doc:path}", picture, ["GET"]))
