@@ -47,13 +47,6 @@ _WHOLE = ("kappa", "kappa(quadratic)", "off_by_one", "tau_b", "rho")
 _AT_THRESHOLD = ("kappa", "balanced_accuracy", "accuracy", "tau_b")
 
 
-def check_figure(found: Agreement, name: str) -> None:
-    """Raises InputError where no judge has a figure of this name."""
-    if not any(name in pair.figures for pair in found.pairs):
-        there = ", ".join(dict.fromkeys(figure for pair in found.pairs for figure in pair.figures))
-        raise InputError(f"there is no figure '{plain(name)}' to sort by", remedy=f"there are {there}")
-
-
 def print_side_by_side(found: Agreement, by: str) -> None:
     """The judges by falling `by` (those without it last): over the whole scale, and at each threshold."""
 
@@ -149,7 +142,9 @@ def run_agree(options: argparse.Namespace) -> int:
         found = {"": agree(table, scale=scale, relevant=least, thresholds=True, left_out=left_out, **draws)}
         by = options.sort_by or (f"kappa(rel={found[''].relevant})" if least else "kappa")
         each = "all" not in (options.judge or ())
-        check_figure(found[""], by)
+        if not any(by in pair.figures for pair in found[""].pairs):
+            there = ", ".join(dict.fromkeys(figure for pair in found[""].pairs for figure in pair.figures))
+            raise InputError(f"there is no figure '{plain(by)}' to sort by", remedy=f"there are {there}")
     plots = {
         f"{name}: {title}" if name else title: drawn
         for name, one in found.items()

@@ -133,48 +133,6 @@ def _experiment(options: argparse.Namespace) -> Experiment:
         raise InputError(plain(problem), remedy="see --model and --base-url") from None
 
 
-def judge_files(options: argparse.Namespace) -> int:
-    """Write --out and what else is asked for, and print the figures of each criterion, or JSON."""
-    workspace = files_workspace(options)
-    evaluators = files_evaluators(workspace, options)
-    most = options.max_rows if options.max_rows is not None else workspace.experiment.evaluate.max_rows
-    given = read_cases(options.answers, options.passages, options.queries, most, options.format)
-    if options.export:
-        judged_by(evaluators, None)
-    cases, of_passages = given.cases, [one.name for one in evaluators if one.unit == "passage"]
-    if of_passages and options.passages is None and not given.with_texts:
-        raise InputError("--passages is missing", remedy=f"{plain(of_passages[0])} judges passages: give their texts")
-    kept: list[KeptReplies] | None = [] if options.kept_replies else None
-    for evaluator in evaluators:
-        if units(evaluator, cases):
-            evaluator.check_at_hand()
-    with locked(workspace):
-        with closing(Caller(workspace, "judge", ReplyCache(workspace.replies), StderrProgress())) as caller:
-            rows = assess(evaluators, cases, caller, kept)
-        found = Judged(evaluators, rows, cases, workspace.experiment.evaluate.thresholds)
-        verdicts = found.verdicts()
-        write_records(options.out, rows)
-        if options.verdicts:
-            write_records(options.verdicts, verdicts)
-        if options.export:
-            write_text(options.export, as_csv(*table_of(found.as_agent_evaluation())))
-        if kept is not None:
-            write_records(options.kept_replies, kept)
-    limit = [f"only the first {len(found.answers)} answers are judged (--max-rows)"] if most is not None else []
-    for notice in [*given.notices, *limit, *passed_over(evaluators, cases), *failures(by_criterion(rows))]:
-        print(f"note: {plain(notice)}", file=sys.stderr)
-    clusters = clusters_of([case.query for case in cases])
-    if options.json:
-        print_json(_as_json(found, verdicts, clusters))
-        return 0
-    _print_means(rows, evaluators, clusters)
-    _print_shares(found)
-    _print_told(found, verdicts)
-    _print_classes(rows, clusters)
-    print(f"{options.out}: {len(rows)} judgments")
-    return 0
-
-
 def _as_json(found: Judged, verdicts: Sequence[AnswerVerdict], clusters: Clusters) -> dict[str, Any]:
     """Means, thresholds, shares, root causes, problems and insights."""
     problems, insights = found.told()
@@ -306,7 +264,8 @@ def add_judge(verb: argparse.ArgumentParser) -> None:
 
 
 def run_judge(options: argparse.Namespace) -> int:
-    """The stage on CORPUS, or the evaluators that --with names on --answers."""
+    """The stage on CORPUS, or the evaluators that --with names on --answers: write --out and what else is asked for,
+    and print the figures of each criterion, or JSON."""
     if options.corpus is not None:
         if given := _first(options, *_ON_FILES, *_ALSO_ON_FILES, *_ALSO_WRITTEN, "json"):
             raise InputError(f"{given} does not go with CORPUS", remedy="leave one of them out")
@@ -314,7 +273,44 @@ def run_judge(options: argparse.Namespace) -> int:
 
         return run_one(options)
     _check_files(options)
-    return judge_files(options)
+    workspace = files_workspace(options)
+    evaluators = files_evaluators(workspace, options)
+    most = options.max_rows if options.max_rows is not None else workspace.experiment.evaluate.max_rows
+    given = read_cases(options.answers, options.passages, options.queries, most, options.format)
+    if options.export:
+        judged_by(evaluators, None)
+    cases, of_passages = given.cases, [one.name for one in evaluators if one.unit == "passage"]
+    if of_passages and options.passages is None and not given.with_texts:
+        raise InputError("--passages is missing", remedy=f"{plain(of_passages[0])} judges passages: give their texts")
+    kept: list[KeptReplies] | None = [] if options.kept_replies else None
+    for evaluator in evaluators:
+        if units(evaluator, cases):
+            evaluator.check_at_hand()
+    with locked(workspace):
+        with closing(Caller(workspace, "judge", ReplyCache(workspace.replies), StderrProgress())) as caller:
+            rows = assess(evaluators, cases, caller, kept)
+        found = Judged(evaluators, rows, cases, workspace.experiment.evaluate.thresholds)
+        verdicts = found.verdicts()
+        write_records(options.out, rows)
+        if options.verdicts:
+            write_records(options.verdicts, verdicts)
+        if options.export:
+            write_text(options.export, as_csv(*table_of(found.as_agent_evaluation())))
+        if kept is not None:
+            write_records(options.kept_replies, kept)
+    limit = [f"only the first {len(found.answers)} answers are judged (--max-rows)"] if most is not None else []
+    for notice in [*given.notices, *limit, *passed_over(evaluators, cases), *failures(by_criterion(rows))]:
+        print(f"note: {plain(notice)}", file=sys.stderr)
+    clusters = clusters_of([case.query for case in cases])
+    if options.json:
+        print_json(_as_json(found, verdicts, clusters))
+        return 0
+    _print_means(rows, evaluators, clusters)
+    _print_shares(found)
+    _print_told(found, verdicts)
+    _print_classes(rows, clusters)
+    print(f"{options.out}: {len(rows)} judgments")
+    return 0
 
 
 def _check_files(options: argparse.Namespace) -> None:

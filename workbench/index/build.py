@@ -65,14 +65,6 @@ LAYOUT = 11
 SCHEMA = Path(__file__).with_name("schema.sql")
 
 
-def sources_of(workspace: Workspace) -> list[Path]:
-    """The files that an index is made from, those that are there."""
-    files = [workspace.queries, workspace.passages, workspace.relevance, workspace.pointwise, workspace.games]
-    files += [workspace.judgments, workspace.lists, workspace.qrels, workspace.figures, workspace.values]
-    files += [workspace.not_asked, workspace.own_qrels, *_answers(workspace)]
-    return [path for path in files if path.exists()]
-
-
 def _answers(workspace: Workspace) -> list[Path]:
     """Of each agent; what a user's system is still being asked for is none."""
     return [path for path in sorted(workspace.results.glob("answers/*.jsonl")) if not path.stem.endswith(".partial")]
@@ -80,7 +72,10 @@ def _answers(workspace: Workspace) -> list[Path]:
 
 def stamp_of(workspace: Workspace) -> str:
     """What tells whether an index still fits: of each file its path, size and time, and the layout."""
-    seen = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in sources_of(workspace)]
+    files = [workspace.queries, workspace.passages, workspace.relevance, workspace.pointwise, workspace.games]
+    files += [workspace.judgments, workspace.lists, workspace.qrels, workspace.figures, workspace.values]
+    files += [workspace.not_asked, workspace.own_qrels, *_answers(workspace)]
+    seen = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files if path.exists()]
     return digest_json([LAYOUT, seen])
 
 

@@ -78,10 +78,6 @@ class Measure:
         return None if self.limits is None else self.high - self.low
 
 
-_JSON = ("metadata", "history")
-"""Columns of a query that are JSON."""
-
-
 class Index:
     """A reader of one index file. Connections are one a thread, read-only."""
 
@@ -193,7 +189,7 @@ class Index:
         """The rows of these queries, in the order given."""
         marks = ", ".join("?" * len(places))
         rows = self.rows(f"SELECT * FROM queries WHERE place IN ({marks})", list(places))  # noqa: S608
-        there = {row["place"]: dict(row) | {name: json.loads(row[name]) for name in _JSON} for row in rows}
+        there = {row["place"]: _loaded(row, "metadata", "history") for row in rows}
         return [there[place] for place in places if place in there]
 
     def place_of(self, query_id: str) -> int | None:
@@ -205,17 +201,12 @@ class Index:
         """The agents' answers to a query, in the agents' order."""
         named = "answers JOIN agents ON agents.place = agent"
         sql = f"SELECT *, agents.name AS name FROM {named} WHERE query = ? ORDER BY agent"  # noqa: S608
-        rows = self.rows(sql, (place,))
-        return [dict(r) | {"passages": json.loads(r["passages"]), "queries": json.loads(r["queries"])} for r in rows]
+        return [_loaded(row, "passages", "queries") for row in self.rows(sql, (place,))]
 
     def steps(self, place: int) -> dict[str, dict[str, Any]]:
         """Agent to its answer's hops, what they brought (`by_step.Steps`; None: not known), and why that is not."""
         sql = "SELECT steps.*, name FROM steps JOIN agents ON place = agent WHERE query = ? ORDER BY agent"
-        rows = [dict(row) for row in self.rows(sql, (place,))]
-        return {
-            row["name"]: row | {"hops": json.loads(row["hops"]), "brought": json.loads(row["brought"] or "null")}
-            for row in rows
-        }
+        return {row["name"]: _loaded(row, "hops", "brought") for row in self.rows(sql, (place,))}
 
     def turns(self, conversation: str) -> list[int]:
         """The places of a conversation's turns that were asked, in its order."""
@@ -226,7 +217,7 @@ class Index:
         """Passages by their ids, those that the corpus has."""
         marks = ", ".join("?" * len(ids))
         rows = self.rows(f"SELECT * FROM passages WHERE id IN ({marks})", list(ids))  # noqa: S608
-        return {row["id"]: dict(row) | {"metadata": json.loads(row["metadata"])} for row in rows}
+        return {row["id"]: _loaded(row, "metadata") for row in rows}
 
     def labels(self, place: int) -> list[dict[str, Any]]:
         """What judges gave the passages and answers of a query; `of` is passage, answer or evaluator."""
@@ -239,7 +230,7 @@ class Index:
     def lists(self, place: int) -> list[dict[str, Any]]:
         """The lists of a query's answers that were ranked together; `shown` and `ranked` as in `lists.jsonl`."""
         rows = self.rows("SELECT * FROM lists WHERE query = ? ORDER BY rowid", (place,))
-        return [dict(r) | {"shown": json.loads(r["shown"]), "ranked": json.loads(r["ranked"] or "[]")} for r in rows]
+        return [_loaded(row, "shown", "ranked") for row in rows]
 
     def rows(self, sql: str, given: Sequence[object] = ()) -> list[sqlite3.Row]:
         """All rows of a query."""
@@ -259,3 +250,8 @@ class Index:
             self._local.connection = connection
             self._all.append(connection)
         return connection
+
+
+def _loaded(row: sqlite3.Row, *names: str) -> dict[str, Any]:
+    """The row, with these columns, which are JSON, as what they hold."""
+    return dict(row) | {name: json.loads(row[name] or "null") for name in names}

@@ -197,10 +197,6 @@ class Working:
         """How often they have spoken of an item."""
         return times_said(self._said, self._who, item)
 
-    def named(self, item: str) -> Drawn | None:
-        """An item by its id."""
-        return next((one for one in self._items if one.item == item), None)
-
     def _labelled(self, item: Drawn) -> bool:
         said: Said | None = self._standing.get(item.item)
         return said.label is not None if said else key_of(item) in self._known
@@ -421,10 +417,9 @@ def _next(
     if index is None:
         return waiting(request, bench)
     working = Working(bench.workspace, sheet, who)
-    open_items = working.open_items(again=again)
-    named = working.named(first) if first else None
+    named = [item for item in items_of(bench.workspace, sheet) if item.item == first]
     one, n_gone = None, 0
-    for item in ([named] if named else []) + open_items:
+    for item in named + working.open_items(again=again):
         if (one := shown(item, index)) is not None:
             break
         n_gone += 1
