@@ -125,9 +125,8 @@ def search(
     """
     with TemporaryDirectory() as folder:
         out = Path(folder) / "run.trec"
-        search_files(
-            Path(corpus), Path(queries), retriever, embedding=embedding, k=k, out=out, language=language, cache=None
-        )
+        files = Path(corpus), Path(queries)
+        search_files(*files, retriever, embedding=embedding, k=k, out=out, language=language, cache=None)
         return read_run(out)
 
 

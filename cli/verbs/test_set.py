@@ -37,10 +37,6 @@ if TYPE_CHECKING:
     from ragassay.synth.perturbing.perturb import Perturbed
     from ragassay.synth.questions.reject import Embed
 
-    from ..pipeline.plan import Pace, Row
-
-    Made = Callable[[Caller | None], Perturbed]
-
 SHOWN = 3
 """Findings of each fault in the terminal; --json and --out have all."""
 
@@ -211,11 +207,15 @@ def run_perturb(options: argparse.Namespace) -> int:
         raise InputError("--out is the file that is read", file=options.out, remedy="name another one")
     table = read_synonyms(options.synonyms) if options.synonyms else None
     made = partial(perturb, read_own_queries(source), kinds, options.seed, table, model=options.model or "")
-    asking = bool(options.model and asks_model(kinds, table))
-    if options.plan:
-        _print_plan(lambda caller: made(caller=caller), asking, options)
+    found: Perturbed | None
+    if options.model and asks_model(kinds, table):
+        found = _by_model(lambda caller: made(caller=caller), options)
+    else:
+        found = made()
+        if options.plan:
+            print("no model is asked")
+    if found is None or options.plan:
         return 0
-    found = _with_a_model(lambda caller: made(caller=caller), options) if asking else made()
     write_records(options.out, found.queries)
     n = len(originals(found.queries))
     for kind in kinds:
@@ -228,51 +228,31 @@ def run_perturb(options: argparse.Namespace) -> int:
     return 0
 
 
-def _print_plan(made: Made, asking: bool, options: argparse.Namespace) -> None:
-    from ..pipeline.plan import print_plan
-
-    if not asking:
-        made(None)
-        print("no model is asked")
-        return
-    workspace = _workspace(options)
-    print_plan(*_counted(made, workspace), workspace.experiment.run.max_cost_usd)
-
-
-def _counted(made: Made, workspace: Workspace) -> tuple[list[Row], Pace]:
-    from ragassay.calls.reply_cache import ReplyCache
-
-    from ..pipeline.plan import counted
-
-    return counted(workspace, "perturb", ReplyCache(workspace.replies), made)
-
-
-def _with_a_model(made: Made, options: argparse.Namespace) -> Perturbed:
-    """What is made; in a sentence is said before what is asked, and nothing where every reply is at hand."""
+def _by_model(made: Callable[[Caller], Perturbed], options: argparse.Namespace) -> Perturbed | None:
+    """What is made, after a sentence on what is asked, if anything is; with --plan that alone is said."""
     from ragassay.calls.caller import Caller
     from ragassay.calls.reply_cache import ReplyCache
     from ragassay.progress import StderrProgress
 
     from ..pipeline.opening import locked
-    from ..pipeline.plan import in_all
+    from ..pipeline.plan import counted, in_all, print_plan
+    from .judge import files_workspace
 
-    workspace = _workspace(options)
+    options.config, options.with_, options.mode = None, "", None
+    workspace = files_workspace(options)
+    limit = workspace.experiment.run.max_cost_usd
+    if options.plan:
+        print_plan(*counted(workspace, "perturb", ReplyCache(workspace.replies), made), limit)
+        return None
     with locked(workspace):
-        for row in _counted(made, workspace)[0]:
+        for row in counted(workspace, "perturb", ReplyCache(workspace.replies), made)[0]:
             if row.calls > row.from_cache:
                 cached = f", {row.from_cache:,} of them in the cache" if row.from_cache else ""
                 tokens = f"{row.input_tokens:,} tokens in and about {row.output_tokens:,} out"
                 print(f"{plain(row.model)}: {row.calls:,} calls{cached}, {tokens}", file=sys.stderr)
-                print(in_all([row], workspace.experiment.run.max_cost_usd), file=sys.stderr)
+                print(in_all([row], limit), file=sys.stderr)
         with closing(Caller(workspace, "perturb", ReplyCache(workspace.replies), StderrProgress())) as caller:
             return made(caller)
-
-
-def _workspace(options: argparse.Namespace) -> Workspace:
-    from .judge import files_workspace
-
-    options.config, options.with_, options.mode = None, "", None
-    return files_workspace(options)
 
 
 def add_validity(verb: argparse.ArgumentParser) -> None:
