@@ -267,8 +267,8 @@ def run_judge(options: argparse.Namespace) -> int:
     """The stage on CORPUS, or the evaluators that --with names on --answers: write --out and what else is asked for,
     and print the figures of each criterion, or JSON."""
     if options.corpus is not None:
-        if given := _first(options, *_ON_FILES, *_ALSO_ON_FILES, *_ALSO_WRITTEN, "json"):
-            raise InputError(f"{given} does not go with CORPUS", remedy="leave one of them out")
+        if wrong := _first(options, *_ON_FILES, *_ALSO_ON_FILES, *_ALSO_WRITTEN, "json"):
+            raise InputError(f"{wrong} does not go with CORPUS", remedy="leave one of them out")
         from ..pipeline.runner import run_one
 
         return run_one(options)
