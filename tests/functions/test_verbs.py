@@ -1,4 +1,4 @@
-"""The names of `ragassay`: what docs/from-python.md shows of files runs as it stands there; a whole run and its figures."""
+"""The names of `ragassay`: what docs/from-python.md shows of files runs as it stands there; a run and its figures."""
 
 from __future__ import annotations
 
