@@ -214,7 +214,7 @@ class Gathering:
             raise InputError(f"query '{plain(id)}' has another text than before", file=path, line=line)
         before, more = known.metadata if known else {}, metadata or {}
         told = {**before, **more}
-        if any(before.get(name, value) != value for name, value in more.items()):
+        if any(before[name] != value for name, value in more.items() if name in before):
             raise InputError(f"query '{plain(id)}' is not expected what it was before", file=path, line=line)
         self.queries[id] = made(Query, {"id": id, "text": text, "metadata": told}, path, line)
         self._by_text.setdefault(text, id)

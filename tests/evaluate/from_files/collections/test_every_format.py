@@ -216,6 +216,11 @@ def test_passages_beside_their_ids_keep_them(tmp_path: Path):
     assert [(one.id, one.text) for one in cases[0].passages] == [("d7", "T.")]
 
 
+def test_what_is_told_of_a_query_once_contradicts_nothing(tmp_path: Path):
+    (tmp_path / "a.jsonl").write_text('{"query":"q?","answer":"a","metadata":{"year":NaN}}\n')
+    assert list(formats()["csv"].read([tmp_path / "a.jsonl"]).queries) == ["q1"]
+
+
 def test_topics_and_sheets_without_answers_are_queries(tmp_path: Path):
     topics, asked = tmp_path / "topics.txt", tmp_path / "asked.jsonl"
     topics.write_text("<top>\n<num> Number: 301\n<title> Crime\n</top>\n")
