@@ -74,7 +74,7 @@ def write_parts(path: Path, parts: Iterable[bytes]) -> None:
     """`write_bytes` of what need not be held at once."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and not path.is_file():
-        with path.open("wb") as stream:
+        with naming(path), path.open("wb") as stream:
             stream.writelines(parts)
         return
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")

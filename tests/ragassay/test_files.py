@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.files import append_line, append_whole, first_problem, read_records, read_rows
+from ragassay.files import append_line, append_whole, first_problem, read_records, read_rows, write_text
 from ragassay.records import Answer, Game, Judgment, Passage, Record
 
 
@@ -29,6 +29,13 @@ def test_a_full_disk_leaves_no_part_of_a_line_and_is_named(tmp_path: Path):
     with Full(path, "a") as stream, pytest.raises(OSError, match="No space left") as raised:
         append_whole(stream, b'{"n": 2}\n')
     assert path.read_bytes() == b'{"n": 1}\n' and raised.value.filename == str(path)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is full")
+def test_what_is_no_file_is_named_when_it_is_full():
+    with pytest.raises(OSError, match="No space left") as raised:
+        write_text(Path("/dev/full"), "a line\n")
+    assert raised.value.filename == "/dev/full"
 
 
 def test_what_a_kill_left_of_a_line_is_taken_out_before_the_next_one(tmp_path: Path):
