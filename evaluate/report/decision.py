@@ -119,8 +119,9 @@ def lead_rows(results: Results) -> list[LeadRow]:
         return []
     chances = verdict.p_best
     return [
-        LeadRow(agent, verdict.differences.get(agent), agent in verdict.told, chances.get(agent))
-        for agent in (verdict.leader, *verdict.untold, *verdict.told)
+        LeadRow(verdict.leader, None, False, chances.get(verdict.leader)),
+        *(LeadRow(agent, verdict.differences[agent], False, chances.get(agent)) for agent in verdict.untold),
+        *(LeadRow(agent, verdict.differences[agent], True, chances.get(agent)) for agent in verdict.told),
     ]
 
 
