@@ -241,12 +241,12 @@ def best_by_source(results: Results) -> str:
     found = next((one for one in (sources.measures if sources else ()) if one.measure == POINTS), None)
     if sources is None or found is None or not found.best_real or not found.best_written:
         return ""
-    by_real = f"he {sources.n_real:,} real queries alone"
-    by_written = f"the {sources.n_written:,} written ones alone"
+    by_real, by_written = f"{sources.n_real:,} real queries alone", f"{sources.n_written:,} written ones alone"
     real, written = (listed([one_line(name) for name in best]) for best in (found.best_real, found.best_written))
     if set(found.best_real) == set(found.best_written):
-        return f"T{by_real} and {by_written} each put {real} first; whether they tell it from the others is not said."
-    said = f"By t{by_real} {real} has most points, by {by_written} {written}"
+        put = f"The {by_real} and the {by_written} each put {real} first"
+        return f"{put}; whether they tell it from the others is not said."
+    said = f"By the {by_real} {real} has most points, by the {by_written} {written}"
     if set(product(found.best_real, found.best_written)) <= set(found.contradicted):
         return f"{said}; each kind tells them apart."
     return f"{said}; not both kinds tell them apart, so it may be chance."

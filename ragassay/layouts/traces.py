@@ -240,7 +240,9 @@ def _usage(trace: Sequence[Span]) -> dict[str, Any]:
 
 
 def finite(value: Any) -> int | float | None:
-    """A number, or a cell with one; a whole one as such, as a data frame has floats where a row lacks it."""
+    """A number, or a cell with one, None of anything else, of NaN and of infinity; a whole one as a whole number, since
+    a data frame has floats where a row lacks one.
+    """
     try:
         found = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else nan
     except (ValueError, OverflowError):
