@@ -81,8 +81,8 @@ def choose(
     two where one makes the set more and the other less blind, brings the distribution of the shares nearer to the
     target's (1-Wasserstein distance, which in one dimension is the mean difference of equal quantiles; Vallender 1974).
     keep: ids that are taken first, in this order, where the quotas of their model and kind allow; held: of an earlier
-    choice those that stay. The same for any order of the pool; what is equal in all of this is decided by the seed.
-    Without shares it is a draw.
+    choice, which stay as far as they are in the pool. The same for any order of the pool; what is equal in all of this
+    is decided by the seed. Without shares it is a draw.
     """
     pool = sorted(pool, key=lambda query: key_of(settings.seed, query.id))
     wanted = wanted_kinds(pool, settings.quota, settings.kinds)
@@ -115,13 +115,12 @@ def choose_looking(
     Those that something answers stay, and in place of the others new ones are chosen, until all have been looked up.
     """
     pool, shares = look(keep)
-    looked, held = set(keep), set[str]()
+    looked = set(keep)
     first = choice = choose(pool, shares, target, settings, keep)
     while new := {query.id for query in choice.queries} - looked:
         pool, shares = look(new)
         looked |= new
-        held |= new & {query.id for query in pool}
-        choice = choose(pool, shares, target, settings, keep, held)
+        choice = choose(pool, shares, target, settings, keep, held={query.id for query in choice.queries})
     return replace(choice, drawn=first.drawn)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from support.question_pool import KINDS, A, B, query, settings
 
 from ragassay.errors import InputError
 from ragassay.records import Query
-from ragassay.synth.questions.choose import choose, shared_words
+from ragassay.synth.questions.choose import choose, choose_looking, shared_words
 from ragassay.synth.questions.own import read_keep
 from ragassay.synth.questions.slots import shares
 
@@ -227,6 +227,33 @@ def test_what_is_held_stays_while_others_leave_the_pool(
     assert held <= {one.id for one in again.queries}
     have = Counter(one.metadata["model"] for one in left)
     assert Counter(one.metadata["model"] for one in again.queries) == {
+        model: min(n, have[model]) for model, n in quota.items() if have[model]
+    }
+
+
+@given(pools, quotas, st.floats(0, 1), st.sets(st.integers(0, 39)), st.lists(st.integers(0, 39), unique=True))
+def test_those_alone_are_looked_up_that_are_chosen_and_what_something_answers_stays(
+    rows: list[tuple[str, str, int, bool]], quota: dict[str, int], blind: float, unanswered: set[int], keep: list[int]
+) -> None:
+    pool = {one.id: one for one in (query(number, row) for number, row in enumerate(rows))}
+    gone = {f"q-{number:05}" for number in unanswered} & pool.keys()
+    named = [id for id in (f"q-{number:05}" for number in keep) if id in pool and id not in gone]
+    of, wanted = drawn_shares(list(pool.values())), settings(quota, blind=blind)
+    first = choose(list(pool.values()), of, TARGET, wanted, named)
+    looked: list[str] = []
+
+    def look(ids: Collection[str]) -> tuple[Sequence[Query], dict[str, float]]:
+        looked.extend(ids)
+        for id in gone.intersection(ids):
+            del pool[id]
+        return list(pool.values()), of
+
+    found = choose_looking(look, TARGET, wanted, named)
+    ids = {one.id for one in found.queries}
+    assert len(looked) == len(set(looked)) and ids <= set(looked) - gone and set(looked) <= ids | gone | {*named}
+    assert {one.id for one in first.queries} - gone <= ids and found.drawn == first.drawn
+    have = Counter(row[0] for number, row in enumerate(rows) if number not in unanswered)
+    assert Counter(one.metadata["model"] for one in found.queries) == {
         model: min(n, have[model]) for model, n in quota.items() if have[model]
     }
 
