@@ -115,10 +115,13 @@ class Finder:
         return query.model_copy(update={"metadata": metadata})
 
     def shares_with_own(self, queries: Sequence[Query], sections: Sequence[Section]) -> dict[str, float]:
-        """Of each query the share of its words in the best passage of its own sections; none of one without."""
+        """Of each query the share of its words in the best passage of its own sections.
+
+        None of one without, and of one that nothing is to answer, as `with_evidence` gives it none either.
+        """
         found = {}
         for query, own in zip(queries, self._own(queries, sections), strict=True):
-            if own:
+            if own and query.metadata.get("kind") != UNANSWERABLE:
                 found[query.id] = max(self._share(query, self._by_id[id]) for id in own)
         return found
 

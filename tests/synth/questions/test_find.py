@@ -65,6 +65,15 @@ def test_graded_spans_stand_best_first_with_who_found_them():
     ]
 
 
+def test_what_a_question_shares_with_its_own_section_is_said_where_there_is_one_that_is_to_answer_it():
+    linked = QUERY.model_copy(update={"id": "two", "metadata": {"section": "s", "sections": ["s", "s0"]}})
+    nobody = QUERY.model_copy(update={"id": "none", "metadata": {"section": "s", "kind": "unanswerable"}})
+    lost = QUERY.model_copy(update={"id": "lost", "metadata": {"section": "elsewhere"}})
+    first = SECTION.model_copy(update={"id": "s0", "start": 0, "end": 50})
+    shares = finder({}).shares_with_own([QUERY, linked, nobody, lost], [SECTION, first])
+    assert shares == {"q": 0.0, "two": 1.0}
+
+
 def test_what_people_brought_stays():
     brought = QUERY.model_copy(update={"metadata": {"evidence": [{"doc": "a.pdf", "quote": "The clock runs."}]}})
     made = finder({"p1": 2, "p3": 2})
