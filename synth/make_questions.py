@@ -204,8 +204,9 @@ def _first_of(names: Sequence[str]) -> str:
 class _Looked:
     """What was found in all passages for questions; nothing without a finder.
 
-    rows: of `found.jsonl`. A person's question is never rejected for what was not found, nor is one of people's
-    evidence looked up again; what rules say of a written one is said of its text as it will be asked.
+    rows: of `found.jsonl`. found: what a query's evidence is made of, by its id and section, since two parts may have
+    the very same question, of one section each. A person's question is never rejected for what was not found, nor is
+    one of people's evidence looked up again; what rules say of a written one is said of its text as it will be asked.
     """
 
     finder: Finder | None
@@ -214,7 +215,7 @@ class _Looked:
     unanswered: list[str] = field(default_factory=list)
     kept_anyway: list[str] = field(default_factory=list)
     n_own: int = 0
-    found: dict[str, Evidence] = field(default_factory=dict)
+    found: dict[tuple[str, object], Evidence] = field(default_factory=dict)
     asked: Quoted = Quoted(())
     people: list[float] | None = None
 
@@ -224,7 +225,6 @@ class _Looked:
             return list(queries)
         bare = [query for query in queries if not query.metadata.get("evidence")]
         found = self._find(bare, ())
-        self.found |= found
         self.n_own, self.unanswered = len(bare), [id for id, one in found.items() if one.best < RELEVANT]
         return [self.finder.with_evidence(one, found[one.id]) if one.id in found else one for one in queries]
 
@@ -235,7 +235,6 @@ class _Looked:
         if self.finder is None:
             return sifted
         found = self._find([one for one in sifted.kept if one.metadata.get("move") != UNDERSPECIFIED], sections)
-        self.found |= found
         kept, rejected = [], list(sifted.rejected)
         for query in sifted.kept:
             if query.id not in found:
@@ -250,17 +249,17 @@ class _Looked:
         return Sifted(tuple(kept), tuple(rejected))
 
     def at_some(self, pool: Sifted, ids: Collection[str], sections: Sequence[Section], keep: Collection[str]) -> Sifted:
-        """The pool with what was found for these, as `at_written` has it: behind those looked at before."""
-        before = [query for query in pool.kept if query.id in self.found]
-        now = [query for query in pool.kept if query.id in ids and query.id not in self.found]
-        rest = [query for query in pool.kept if query.id not in self.found and query.id not in ids]
-        some = self.at_written(replace(pool, kept=tuple(now)), sections, keep)
-        return replace(some, kept=(*before, *some.kept, *rest))
+        """The pool, in its order, with what is found for these, as `at_written` has it."""
+        wanted = tuple(query for query in pool.kept if query.id in ids)
+        some = self.at_written(replace(pool, kept=wanted), sections, keep)
+        known = {query.id: query for query in some.kept}
+        kept = (known.get(query.id, query) for query in pool.kept if query.id in known or query.id not in ids)
+        return replace(some, kept=tuple(kept))
 
-    def shares(self, pool: Sequence[Query], sections: Sequence[Section]) -> dict[str, float]:
-        """What each shares with the best passage that answers it; with its own section where nobody has looked."""
+    def shares(self, pool: Sequence[Query], seen: Collection[str], sections: Sequence[Section]) -> dict[str, float]:
+        """What each shares with the best passage that answers it; with its own section those not looked at (`seen`)."""
         known = {query.id: query.metadata["shared_words"] for query in pool if "shared_words" in query.metadata}
-        bare = [query for query in pool if query.id not in self.found]
+        bare = [query for query in pool if query.id not in seen]
         return (self.finder.shares_with_own(bare, sections) if self.finder else {}) | known
 
     def quoted(self, queries: list[Query], experiment: Experiment, caller: Caller) -> list[Query]:
@@ -268,7 +267,8 @@ class _Looked:
         settings, finder = experiment.questions, self.finder
         if finder is None or not (settings.quotes or settings.golden_answers):
             return queries
-        given = [(one, finder.passages_of(self.found[one.id]) if one.id in self.found else ()) for one in queries]
+        found = [(one, self.found.get((one.id, one.metadata.get("section")))) for one in queries]
+        given = [(one, finder.passages_of(evidence) if evidence else ()) for one, evidence in found]
         self.asked = ask_quotes(experiment, given, caller)
         return list(self.asked.queries)
 
@@ -288,7 +288,9 @@ class _Looked:
     def _find(self, queries: Sequence[Query], sections: Sequence[Section]) -> Mapping[str, Evidence]:
         assert self.finder is not None
         rows, found = self.finder.find(self.edits.edited(queries), sections)
-        self.rows += [row for row in rows if row.query_id not in self.found]
+        known = {row.query_id for row in self.rows}
+        self.rows += [row for row in rows if row.query_id not in known]
+        self.found |= {(one.id, one.metadata.get("section")): found[one.id] for one in queries}
         return found
 
     @property
@@ -393,12 +395,13 @@ def _chosen(
         meanings=meanings,
     )
     keep = read_keep(workspace.corpus / settings.keep) if settings.keep else ()
-    pool = looked.at_some(edits.sifted(sifted), keep, sections, keep)
+    pool, seen = edits.sifted(sifted), set[str]()
 
     def look(ids: Collection[str]) -> tuple[Sequence[Query], Mapping[str, float]]:
         nonlocal pool
         pool = looked.at_some(pool, ids, sections, keep)
-        return pool.kept, looked.shares(pool.kept, sections)
+        seen.update(ids)
+        return pool.kept, looked.shares(pool.kept, seen, sections)
 
     choice = choose_looking(look, looked.shares_of(experts, own), settings, keep)
     sifted, taken = edits.taken_in(pool)

@@ -106,6 +106,8 @@ def test_three_steps_make_a_pool_with_needs_kinds_and_evidence(tmp_path: Path) -
     assert Counter(query.metadata["role"] for query in pool) == {"nurse": 20, "pilot": 20}
     assert all(query.metadata["need"] and query.metadata["holds"] == "fully" for query in pool)
     texts = {one.id: one for one in SECTIONS}
+    places = [list(texts).index(query.metadata["section"]) for query in pool]
+    assert places == sorted(places), "in the order in which they were written, whichever are chosen"
     for query in pool:
         about = query.metadata.get("sections", [query.metadata["section"]])
         assert (len(about) > 1) == (query.metadata["kind"] == "multi-hop")
@@ -333,14 +335,8 @@ def test_what_was_found_is_quoted_for_the_test_set_alone_by_each_question_s_writ
     assert all({"evidence", "expected_response"} & one.metadata.keys() == set() for one in pool if one not in queries)
 
 
-@pytest.mark.parametrize("unanswered", [0, 1, 3])
-def test_evidence_is_looked_for_of_those_alone_that_are_chosen_and_for_those_in_their_place(
-    tmp_path: Path, unanswered: int
-) -> None:
-    """unanswered: of ten questions so many are answered by nothing."""
-    workspace = make_workspace(tmp_path, kinds=ONE_KIND, evidence="corpus")
-    passages = [Passage(id=one.id, text=one.text) for one in SECTIONS]
-    looked = list[list[str]]()
+def some_unanswered(unanswered: int, looked: list[list[str]]) -> Finder:
+    """Of ten questions so many are answered by nothing. looked: gets the ids of those that are looked up together."""
 
     def grade(pools: Sequence[tuple[Query, Sequence[Passage]]]) -> tuple[list[Found], list[Judgment]]:
         looked.append([query.id for query, _ in pools])
@@ -348,8 +344,16 @@ def test_evidence_is_looked_for_of_those_alone_that_are_chosen_and_for_those_in_
         found = [Found(passage="a-0", found_by="", asked="x", **one) for one in given]
         return found, [Judgment(subject="a-0", criterion="relevance", **one) for one in given]
 
-    finder = Finder(passages, lambda all, texts, own: [[(all[0].id, "bm25")] for _ in texts], grade, "en")
-    make_questions(workspace, Scripted(sober), None, finder)  # type: ignore[arg-type]
+    passages = [Passage(id=one.id, text=one.text) for one in SECTIONS]
+    return Finder(passages, lambda all, texts, own: [[(all[0].id, "bm25")] for _ in texts], grade, "en")
+
+
+@pytest.mark.parametrize("unanswered", [0, 1, 3])
+def test_evidence_is_looked_for_of_those_alone_that_are_chosen_and_for_those_in_their_place(
+    tmp_path: Path, unanswered: int
+) -> None:
+    workspace, looked = make_workspace(tmp_path, kinds=ONE_KIND, evidence="corpus"), list[list[str]]()
+    make_questions(workspace, Scripted(sober), None, some_unanswered(unanswered, looked))  # type: ignore[arg-type]
     queries, pool = read_records(workspace.test_set, Query), read_records(workspace.pool, Query)
     rejected = read_records(workspace.rejected, Rejected)
     asked = [id for some in looked for id in some if not id.startswith("expert")]
@@ -358,6 +362,8 @@ def test_evidence_is_looked_for_of_those_alone_that_are_chosen_and_for_those_in_
     assert {one.id for one in queries} == {one.id for one in pool if one.metadata.get("evidence")}
     assert len(pool) + len(rejected) == 40
     assert {row.query_id for row in read_records(workspace.found, Found)} == {id for some in looked for id in some}
+    order = [query.metadata["section"] for query in pool]
+    assert order == sorted(order, key=[one.id for one in SECTIONS].index)
 
 
 def test_prompts_of_ones_own(tmp_path: Path) -> None:

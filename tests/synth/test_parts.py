@@ -18,8 +18,9 @@ from support.scripted_judge import Scripted
 from ragassay.errors import NothingCame
 from ragassay.experiment.workspace import Part, StageOutcome, Workspace
 from ragassay.files import digest_bytes, read_records
-from ragassay.records import LedgerRow, Passage, Query, QuestionsCheck, Rejected, Section
+from ragassay.records import Found, Judgment, LedgerRow, Passage, Query, QuestionsCheck, Rejected, Section
 from ragassay.synth.make_questions import make_questions
+from ragassay.synth.questions.find import Finder
 from ragassay.synth.questions.quotas import divided
 
 A, B = "file:a", "file:b"
@@ -157,6 +158,58 @@ def test_a_text_of_an_earlier_part_is_left_out_and_counted_and_what_only_resembl
     assert reasons["the very text of a question of an earlier look"] == 2
     assert sum(n for reason, n in reasons.items() if reason.startswith("near-duplicate")) == 3 * 5
     assert (outcome.exit_status, outcome.n_records) == (1, 37)
+
+
+@pytest.mark.parametrize("style", ["need", "passage"])
+@pytest.mark.parametrize("grade_of_same", [0, 2])
+def test_evidence_of_a_text_that_two_parts_ask_is_found_and_quoted_for_each_by_itself(
+    tmp_path: Path, style: str, grade_of_same: int
+) -> None:
+    """Every section asks the same question, which nothing answers or its own passage does, and one of its own."""
+
+    def say(label: str, text: str) -> Any:
+        if label.startswith("quotes"):
+            return {"passages": [{"number": 1, "quotes": ["wisdom of the"]}]}
+        number = re.search(r"Secret(\d+) ", text)[1]  # type: ignore[index]
+        both = ["How do I keep water out of the case?", f"How do I set the fuse of unit Z{number}?"]
+        if style == "passage":
+            return {"questions": [{"fact": "so", "question": one} for one in both]}
+        return {"needs": [{"number": n, "need": "to mend it", "question": one} for n, one in enumerate(both, 1)]}
+
+    sections = list(map(section, range(N)))
+    places = [{"doc": one.doc, "start": one.start, "end": one.end} for one in sections]
+    passages = [Passage(id=f"p{n}", text=sections[n].text, metadata=place) for n, place in enumerate(places)]
+
+    def grade(pools: Sequence[tuple[Query, Sequence[Passage]]]) -> tuple[list[Found], list[Judgment]]:
+        found, judged = [], []
+        for asked, pool in pools:
+            label = grade_of_same if "water" in asked.text else 2
+            for one in pool:
+                said = {"query_id": asked.id, "judge": "m", "label": label}
+                found.append(Found(passage=one.id, found_by="", asked="x", **said))
+                judged.append(Judgment(subject=one.id, criterion="relevance", **said))
+        return found, judged
+
+    def pool(every: Sequence[Passage], texts: Sequence[str], own: Sequence[Any]) -> list[list[tuple[str, str]]]:
+        """Of its own and those behind it, so many as its number says: the pools of two sections are of two lengths."""
+        starts = [int(next(iter(ids))[1:]) for ids in own]
+        return [[(one.id, "bm25") for one in every[start : start + 1 + start % 5]] for start in starts]
+
+    table = {"style": style, "quota": {A: 36}, "per_section": 2, "kinds": {"fact": 1.0}, "blind": 0.0}
+    questions = QUESTIONS | table | {"evidence": "corpus", "quotes": True}
+    settings = experiment("file:x", questions=questions, run={"until": "best", "write_by_look": True, "looks": LOOKS})
+    workspace = results_folder(tmp_path, settings, sections=sections, passages=passages)
+    finder = Finder(passages, pool, grade, "en")
+    make_questions(workspace, Scripted(say), None, finder, lambda: True)  # type: ignore[arg-type]
+    asked = read_records(workspace.planned, Query)
+    assert [one.text for one in asked if "water" in one.text] == ["How do I keep water out of the case?"][
+        :grade_of_same
+    ]
+    assert len(asked) == N + bool(grade_of_same) and all(one.metadata["evidence"] for one in asked)
+    rejected = Counter(row.reason.split(" q-")[0] for row in read_records(workspace.rejected, Rejected))
+    unanswered = "nothing that was found answers it"
+    assert rejected[unanswered] == (0 if grade_of_same else LOOKS)
+    assert [row.query_id for row in read_records(workspace.found, Found)].count(asked[0].id) > 0
 
 
 def test_a_part_that_comes_to_nothing_ends_the_run_by_name(tmp_path: Path) -> None:
