@@ -76,6 +76,11 @@ class Edits:
                 found[query.id] = query
         return replace(sifted, rejected=tuple(left)), list(found.values())
 
+    def accepts(self, query: Query) -> bool:
+        """Whether a person takes it in if nothing answers it, as an earlier run had found and this one may not ask."""
+        one = self.by_id.get(id_of_rejected(str(query.text), query.metadata))
+        return one is not None and one.action != "reject"
+
     def edited(self, queries: Iterable[Query]) -> list[Query]:
         """With the texts that people gave, `metadata.edited_from` the one before."""
         return [self._edited(query) for query in queries]
@@ -404,6 +409,7 @@ def _chosen(
         return pool.kept, looked.shares(pool.kept, seen, sections)
 
     choice = choose_looking(look, looked.shares_of(experts, own), settings, keep)
+    look({query.id for query in pool.kept if edits.accepts(query)} - seen)
     sifted, taken = edits.taken_in(pool)
     return Made(written, sifted, choice.queries, taken, choice, (*notices, *choice.notices))
 

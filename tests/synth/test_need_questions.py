@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.json_lines import records
+from support.json_lines import records, write_lines
 from support.need_replies import THINGS, asked, labelled, sober
 from support.read_once import pdfs_read_once as pdfs_read_once
 from support.results_folder import experiment, results_folder
@@ -26,7 +26,7 @@ from ragassay.errors import MissingExtra, RagassayError
 from ragassay.evaluate.judging.engine.cases import expected_docs
 from ragassay.evaluate.measures.by_place import sources
 from ragassay.experiment.reading import load_experiment
-from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.experiment.workspace import StageOutcome, Workspace, id_of_rejected
 from ragassay.files import read_json, read_records
 from ragassay.models.requests import Reply
 from ragassay.records import Found, Judgment, LedgerRow, Page, Passage, Query, QuestionsCheck, Rejected, Section
@@ -364,6 +364,22 @@ def test_evidence_is_looked_for_of_those_alone_that_are_chosen_and_for_those_in_
     assert {row.query_id for row in read_records(workspace.found, Found)} == {id for some in looked for id in some}
     order = [query.metadata["section"] for query in pool]
     assert order == sorted(order, key=[one.id for one in SECTIONS].index)
+
+
+def test_what_nothing_answered_and_a_person_accepts_is_in_the_set_of_another_choice_too(tmp_path: Path) -> None:
+    """A smaller quota, with which hardly any of those accepted is chosen, and so looked up, by itself."""
+    workspace = make_workspace(tmp_path, kinds=ONE_KIND, evidence="corpus")
+    make_questions(workspace, Scripted(sober), None, some_unanswered(5, []))  # type: ignore[arg-type]
+    ids = {id_of_rejected(one.text, one.metadata) for one in read_records(workspace.rejected, Rejected)}
+    assert len(ids) > 5
+    fewer = make_workspace(tmp_path / "fewer", kinds=ONE_KIND, evidence="corpus", quota={MODEL: 2})
+    write_lines(fewer.question_edits, [{"id": id, "action": "accept"} for id in sorted(ids)])
+    looked = list[list[str]]()
+    outcome = make_questions(fewer, Scripted(sober), None, some_unanswered(5, looked))  # type: ignore[arg-type]
+    queries = read_records(fewer.test_set, Query)
+    assert {one.id for one in queries[2:]} == ids and not [one for one in outcome.notices if "not there" in one]
+    assert sum(map(len, looked)) < 40
+    check_ledger(fewer)
 
 
 def test_prompts_of_ones_own(tmp_path: Path) -> None:
