@@ -106,7 +106,9 @@ def _value(written: str) -> float | None:
     whole, *parts = re.split("[.,]", text)
     if parts and all(len(part) == 3 for part in parts) and (len(parts) > 1 or whole != "0"):
         return float("".join([whole, *parts]))
-    return None if len(parts) > 1 else float(".".join([whole, *parts]))  # no version, date or address
+    if len(parts) > 1:
+        return None  # a version, a date, an address
+    return float(".".join([whole, *parts]))
 
 
 def _comes_of(value: float, known: Collection[float]) -> bool:

@@ -33,7 +33,10 @@ STEP, OVERLAP_STEP = 0.1, 0.25
 
 
 def by_words(text: DocumentText, size: int, overlap: int) -> list[Span]:
-    """About `size` words each, at most LONGEST times that, and about `overlap` (less than `size`) of the last's."""
+    """About `size` words each, at most LONGEST times that, and about `overlap` (less than `size`) of the last's.
+
+    None crosses a hole that left-out pages made.
+    """
     return [
         stretch.span(first, stop)
         for stretch in text.stretches
@@ -53,7 +56,7 @@ def windows(places: Sequence[Cut], size: int, overlap: int) -> Iterator[tuple[in
             break
         yield first, stop
         begin = covered = stop
-        if repeated:  # give or take half of it for a better place
+        if repeated:  # so many words before the stop, give or take half of them for a better place
             earliest = max(stop - int(1.5 * repeated), first + 1)
             latest = max(stop - max(repeated // 2, 1), earliest)
             begin = best(places, earliest - 1, latest - 1, stop - repeated - 1, OVERLAP_STEP * repeated) + 1
