@@ -6,7 +6,8 @@ import re
 
 from markupsafe import escape
 
-from ragassay.evaluate.report.screening import HEIGHT, badges, panels
+from ragassay.evaluate.report.plots import HEIGHT
+from ragassay.evaluate.report.screening import badges, panels
 from ragassay.evaluate.screening.screened import ScreenResults
 from ragassay.text import one_line
 

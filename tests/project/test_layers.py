@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import symtable
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -154,6 +155,24 @@ def test_no_module_is_in_a_circle():
         for name in free:
             del known[name]
     assert not known
+
+
+@cache
+def bound_in(path: Path) -> set[str]:
+    """The names that can be imported from a module, those that it loads late as well."""
+    symbols = symtable.symtable(path.read_text(encoding="utf-8"), str(path), "exec").get_symbols()
+    return {one.get_name() for one in symbols if one.is_assigned() or one.is_imported()}
+
+
+def test_every_name_that_a_benchmark_imports_is_there():
+    """Of the package's own modules mypy sees to it; benchmarks it does not read, and few of them are run by tests."""
+    files, missing = {module_of(path): path for path in MODULES + BENCHMARKS}, []
+    for path in BENCHMARKS:
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.ImportFrom) and node.module in files:
+                names = {alias.name for alias in node.names if f"{node.module}.{alias.name}" not in files}
+                missing += [f"{path.name}: {node.module}.{name}" for name in names - bound_in(files[node.module])]
+    assert missing == []
 
 
 def test_no_room_is_a_hall():
