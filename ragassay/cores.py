@@ -103,8 +103,9 @@ class Cores:
         numbered = joblib.delayed(_numbered)
         told = _told_of_lost_workers(self.scheduler) if self.scheduler else nullcontext()
         there = {"dask": _dask, "ray": _ray}.get(self.backend)
-        # The number of jobs at once, 0 where the caller decides.
-        with there(self.scheduler or "auto") if there else _local(here) as n_there, told:
+        set_up = there(self.scheduler or "auto") if there else _local(here)
+        with set_up as n_there, told:
+            # n_there: jobs at once; 0 where the caller decides.
             jobs = n_there or (1 if here == "one" else n_jobs or usable_cores())
             work = (numbered(function, number, item) for number, item in enumerate(chain(first, waiting)))
             if self.backend == "ray":  # its joblib backend gives results only when all are there

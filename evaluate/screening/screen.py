@@ -84,7 +84,7 @@ def screen(workspace: Workspace, grade: GradeOf | None = None) -> StageOutcome:
         return found.model_copy(update={"conversation_price": prices, "said": (*found.said, *_of_prices(prices))})
 
     results, rows = held_against(evidence), list[Found]()
-    # Also of passages that hold a part of an answer.
+    # Whether all that were measured have a recall of 0, also of passages that hold a part of an answer.
     recalls = [one.evidence_recall_1 or one.evidence_recall for one in results.variants]
     values = [one.value for one in recalls if one is not None and one.value is not None]
     if values and not any(values):
@@ -92,9 +92,9 @@ def screen(workspace: Workspace, grade: GradeOf | None = None) -> StageOutcome:
         remedy = "check that it is of these documents, with `ragassay check`"
         raise InputError(problem, file=workspace.queries, remedy=remedy)
     if grade:
-        unjudged = {one.name: one.unjudged.value if one.unjudged else None for one in results.variants}
+        shares = {one.name: one.unjudged.value if one.unjudged else None for one in results.variants}
         by_name = {run.variant: run for run in runs}
-        hardly = [by_name[name] for name in results.finalists if (unjudged[name] or 0.0) > FEW_UNJUDGED]
+        hardly = [by_name[name] for name in results.finalists if (shares[name] or 0.0) > FEW_UNJUDGED]
         rows, deeper = _deepened(workspace, hardly, queries, evidence, judged, grade)
         write_records(workspace.found_deeper, rows)
         for query, pieces in deeper.items():

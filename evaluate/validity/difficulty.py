@@ -205,18 +205,19 @@ def authors(
             which: Truths = labels == name
             if min(which.sum(), (~which).sum()) >= FEWEST:
                 parts.append((by, name, which))
-    groups = tuple(
-        Group(
+    groups = []
+    for by, name, which in parts:
+        n, others = int(which.sum()), ~which
+        group = Group(
             by=by,
             name=name,
-            n=(n := int(which.sum())),
-            tau_b=_tau(part, which, ~which, n, seed),
-            tau_b_left_out=_tau(part, ~which, np.ones_like(which), n, seed),
+            n=n,
+            tau_b=_tau(part, which, others, n, seed),
+            tau_b_left_out=_tau(part, others, np.ones_like(which), n, seed),
             best=part.best(part.values[:, which].mean(axis=1)),
-            best_without=part.best(part.values[:, ~which].mean(axis=1)),
+            best_without=part.best(part.values[:, others].mean(axis=1)),
         )
-        for by, name, which in parts
-    )
+        groups.append(group)
     # Each family's lead over the field by a group less that by the others.
     families, favours = part.by_family, list[Favour]()
     for by, name, which in parts if len(families) > 1 else ():
@@ -227,7 +228,7 @@ def authors(
     what = " and by ".join(by for by in _BY if not any(one.by == by for one in groups))
     missing = f"The order by {what} is not compared: that takes {FEWEST} questions of one, and {FEWEST} of others."
     return Authors(
-        groups=groups,
+        groups=tuple(groups),
         favours=tuple(favours),
         figures={"one_family": one_family},
         said=(said, *_said(groups)),
