@@ -1,5 +1,7 @@
 """What the verbs do, from Python: on plain files `score`, `rate`, `agree`, `compare` (`ragassay gate`), `search` and
 `check`, by the verb's defaults in all else; and `run`, the whole job on a corpus folder, with its figures.
+
+What a verb needs is imported when it is called.
 """
 
 from __future__ import annotations
@@ -12,28 +14,20 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Literal
 
-from ragassay.cli.pipeline.runner import bring_all
 from ragassay.errors import InputError, MissingExtra
-from ragassay.evaluate.agreement.agree import Agreement
-from ragassay.evaluate.agreement.agree import agree as agree_on
-from ragassay.evaluate.agreement.label_tables import judges_of, ratings, read_labels
-from ragassay.evaluate.from_files.gate import Gate, gate
-from ragassay.evaluate.from_files.rate import missing_queries, rate_file, score_files
-from ragassay.evaluate.report.page import read_results as read_file
 from ragassay.evaluate.results import POINTS, WIN_RATE, Figures, Results
 from ragassay.experiment.mirror import Address, address
 from ragassay.files import Rankings, read_run
 from ragassay.records import Figure
-from ragassay.retrieval.search import search_files
-from ragassay.synth.checking.check_set import check_set
-from ragassay.synth.checking.corpus_text import read_corpus
-from ragassay.synth.checking.test_set import Checked, apart, read_test_set
-from ragassay.synth.questions.own import read_expert_questions
 from ragassay.table import Cell, Column, Table
 from ragassay.text import plain
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from ragassay.evaluate.agreement.agree import Agreement
+    from ragassay.evaluate.from_files.gate import Gate
+    from ragassay.synth.checking.test_set import Checked
 
 Place = str | Path
 
@@ -46,6 +40,8 @@ def score(
     clusters: BEIR's queries.jsonl with `metadata.section`, by which intervals take queries together; without it each
     stands alone. A query that the run lacks scores 0, and a note counts them. Raises InputError.
     """
+    from ragassay.evaluate.from_files.rate import missing_queries, score_files
+
     sections = None if clusters is None else Path(clusters)
     found = score_files(Path(qrels), Path(run), measures, sections=sections, seed=seed)
     missing = missing_queries(Path(qrels), Path(run))
@@ -66,6 +62,8 @@ def rate(
     games: JSON Lines, JSON, CSV or TSV. clusters: as in `score`. The note is the verdict, in a sentence. Raises
     InputError.
     """
+    from ragassay.evaluate.from_files.rate import rate_file
+
     sections = None if clusters is None else Path(clusters)
     found = rate_file(Path(games), method, sections=sections, seed=seed)
     columns = (Column("agent"), Column("points"), Column("rating"), Column("rank"), Column("P(best)", numbers=True))
@@ -88,6 +86,9 @@ def agree(
     people: the column of people's labels; judges: those of judges, "all" for every other that can be one. clusters: the
     column that names the query (default: query_id, if it is there). Raises InputError.
     """
+    from ragassay.evaluate.agreement.agree import agree as agree_on
+    from ragassay.evaluate.agreement.label_tables import judges_of, ratings, read_labels
+
     table = read_labels(Path(labels))
     columns, left_out = judges_of(table, people, judges, clusters)
     given = ratings(table, [people, *columns], clusters)
@@ -107,6 +108,8 @@ def compare(
     measures: default MRR of very relevant passages, and every criterion; agents: all that both have. max_drop: what is
     tolerated, in the measure's own unit (None: 2% of its range). Raises InputError.
     """
+    from ragassay.evaluate.from_files.gate import gate
+
     return gate(Path(new), Path(baseline), measures=measures, agents=agents, max_drop=max_drop)
 
 
@@ -123,6 +126,8 @@ def search(
 
     Raises InputError.
     """
+    from ragassay.retrieval.search import search_files
+
     with TemporaryDirectory() as folder:
         out = Path(folder) / "run.trec"
         files = Path(corpus), Path(queries)
@@ -136,6 +141,11 @@ def check(test_set: Place, corpus: Place, *, language: str | None = None) -> Che
     test_set: BEIR's queries.jsonl, or a set of Ragas, RAGElo, DeepEval, or CSV. corpus: a results folder, a folder of
     PDFs, or a corpus.jsonl; people's questions are read from its questions.txt, if there. Raises InputError.
     """
+    from ragassay.synth.checking.check_set import check_set
+    from ragassay.synth.checking.corpus_text import read_corpus
+    from ragassay.synth.checking.test_set import apart, read_test_set
+    from ragassay.synth.questions.own import read_expert_questions
+
     items, _ = apart(read_test_set(Path(test_set)), Path(test_set))
     experts = read_expert_questions(Path(corpus) / "questions.txt", needed=False)
     text, notices = read_corpus(Path(corpus), language)
@@ -249,6 +259,8 @@ class RunResults:
 
 def read_results(folder: str | Path) -> RunResults:
     """The figures in a results folder. Raises InputError where there are none, or of another layout."""
+    from ragassay.evaluate.report.page import read_results as read_file
+
     return RunResults(Path(folder), read_file(Path(folder) / "results.json"))
 
 
@@ -269,6 +281,8 @@ def run(
     results folders over the same queries whose agents take part. As `ragassay run` else.
     Raises InputError, BudgetSpent, RepliesMissing; what was received is kept.
     """
+    from ragassay.cli.pipeline.runner import bring_all
+
     workspace, status = bring_all(
         argparse.Namespace(
             corpus=_folder(corpus),

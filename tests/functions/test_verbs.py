@@ -84,6 +84,13 @@ def test_every_name_is_there_and_none_is_loaded_before_it_is_asked_for():
     assert loaded == ["ragassay"]
 
 
+def test_what_a_verb_needs_is_loaded_when_it_is_called():
+    code = "import sys; from ragassay import read_results, run, score; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    rooms = ("ragassay.calls", "ragassay.cli", "ragassay.models", "ragassay.retrieval", "ragassay.synth")
+    assert "ragassay.functions.verbs" in loaded and not [name for name in loaded if name.startswith(rooms)]
+
+
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     return make_workspace(tmp_path_factory.mktemp("made"), 12, hostile=False).results
