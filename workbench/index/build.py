@@ -356,12 +356,13 @@ class Kept:
             if own not in self._elsewhere:
                 if not workspace.results.is_dir():
                     return own
-                self._elsewhere[own] = None
+                elsewhere = None
                 try:  # by writing there: rights do not tell of a disk that is mounted to be read
                     own.mkdir(exist_ok=True)
                     tempfile.TemporaryFile(dir=own).close()
                 except OSError:
-                    self._elsewhere[own] = tempfile.TemporaryDirectory(prefix="ragassay-")
+                    elsewhere = tempfile.TemporaryDirectory(prefix="ragassay-")
+                self._elsewhere[own] = elsewhere
             elsewhere = self._elsewhere[own]
             return own if elsewhere is None else Path(elsewhere.name)
 

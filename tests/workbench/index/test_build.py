@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tempfile
 from pathlib import Path
 from typing import Literal
 
@@ -14,7 +15,7 @@ from ragassay.evaluate.inputs.findings import read_findings
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.records import Game, Judgment, Query
-from ragassay.workbench.index.build import build, stamp_of
+from ragassay.workbench.index.build import Kept, build, stamp_of
 from ragassay.workbench.index.read import Asked, Index
 
 
@@ -82,3 +83,17 @@ def test_a_run_that_has_only_begun_can_be_read(workspace: Workspace):
     build(workspace, workspace.workbench / "index.sqlite")
     index = Index(workspace.workbench / "index.sqlite")
     assert index.n_queries == 12 and index.measures == () and len(index.answers(0)) == 6
+
+
+def test_where_nothing_can_be_kept_that_is_said_each_time(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
+    def full(**_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    kept = Kept()
+    with monkeypatch.context() as patch:
+        patch.setattr(tempfile, "TemporaryFile", full)
+        patch.setattr(tempfile, "TemporaryDirectory", full)
+        for _ in range(2):
+            with pytest.raises(OSError, match="No space left"):
+                kept.folder(workspace)
+    assert kept.folder(workspace) == workspace.workbench
