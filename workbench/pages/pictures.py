@@ -274,8 +274,9 @@ class Pictures:
             return Picture(key, error=answer["error"])
         png = base64.b64decode(answer.pop("png"))
         _make_room(kept, len(png))
-        write_bytes(kept / f"{key}.png", png)
-        write_bytes(kept / f"{key}.json", json.dumps(answer).encode())
+        with suppress(FileNotFoundError):  # a run that begins takes away what is half written
+            write_bytes(kept / f"{key}.png", png)
+            write_bytes(kept / f"{key}.json", json.dumps(answer).encode())
         return _read(key, kept) or Picture(key, error="the picture was thrown away at once")
 
 

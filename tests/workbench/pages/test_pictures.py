@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,6 +42,20 @@ def test_the_oldest_pictures_make_room(tmp_path: Path, drawing: Pictures, monkey
     for page in (2, 3, 4):
         assert drawing.picture(path, page, kept).png
     assert len(list(kept.glob("*.png"))) <= 2 and not first.png.exists() and not first.png.with_suffix(".json").exists()
+
+
+def test_what_a_run_takes_away_half_written_is_drawn_when_it_is_asked_for_again(
+    tmp_path: Path, drawing: Pictures, monkeypatch: pytest.MonkeyPatch
+):
+    def taken_away(beside: Path, path: Path) -> None:
+        beside.unlink()
+        raise FileNotFoundError(2, "No such file or directory", str(path))
+
+    path, kept = make_pdf(tmp_path / "a.pdf", ["one"]), tmp_path / "kept"
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", taken_away)
+        assert drawing.picture(path, 1, kept).error == "the picture was thrown away at once"
+    assert drawing.picture(path, 1, kept).png
 
 
 def test_pages_are_drawn_ahead_without_waiting_and_none_after_the_end(tmp_path: Path, drawing: Pictures):
