@@ -200,7 +200,6 @@ def asking_obstacles(workspace: Workspace, stages: Sequence[Stage], *, run_code:
     read, unless it may `run_code`.
     """
     from ragassay.models.endpoint import base_url_of, check_model
-    from ragassay.models.servers import check_reachable
 
     checks: list[Check] = []
     by_address: dict[str, Check] = {}
@@ -208,6 +207,8 @@ def asking_obstacles(workspace: Workspace, stages: Sequence[Stage], *, run_code:
         settings = workspace.experiment.settings_of(model)
         checks.append(partial(check_model, model, settings))
         if address := base_url_of(model, settings):
+            from ragassay.models.servers import check_reachable
+
             by_address.setdefault(address, partial(check_reachable, model, settings))
     checks += by_address.values()
     checks += [check for stage in stages for check in stage.lacks(workspace, run_code)]
