@@ -232,9 +232,8 @@ def _judging(
     once, _ = graded_before(workspace, ask_once(cases_by_wave(material)), panels, cast(Caller, kept))
     files = [path for path in (workspace.found, workspace.found_deeper) if path.exists()]
     looked = [row.passage for path in files for row in read_records(path, Found) if row.query_id == query.id]
-    pool = tuple(
-        map(_passage, index.passages(list(dict.fromkeys(looked))).values())
-    )  # in which evidence was looked for
+    there = index.passages(list(dict.fromkeys(looked))).values()  # in which evidence was looked for
+    pool = tuple(map(_passage, there))
     for panel in panels:
         for wave in once.waves:
             judge, cases = panel.passages(wave)
