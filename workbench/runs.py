@@ -90,11 +90,11 @@ class Runs(Mapping[str, Bench]):
         other = next(iter(self.served.values())).workspace.experiment
         settings = other.model_copy(update={"compare": CompareSettings()})
         alone = Bench(name, Workspace(folder, folder, settings), corpus_known=False)
-        served = {one.workspace.corpus.resolve(): one.workspace.experiment for one in self.served.values()}
+        served = [one.workspace for one in self.served.values()]
         for corpus in filter(None, (corpora.get(told(alone).corpus), corpora.get(folder.name))):
             with suppress(InputError):
-                experiment = served.get(corpus) or load_experiment(corpus / "experiment.toml")
-                return Bench(name, Workspace(corpus, folder, experiment))
+                own = next((one.experiment for one in served if one.corpus.resolve() == corpus), None)
+                return Bench(name, Workspace(corpus, folder, own or load_experiment(corpus / "experiment.toml")))
         return alone
 
     def _corpora(self) -> dict[str, Path]:

@@ -6,6 +6,7 @@ import re
 import shutil
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,27 @@ from support.made_up_results.workspace import make_workspace, stop_early
 from support.workbench import browsing
 
 from ragassay.files import write_json
+from ragassay.workbench.asked import Bench
+from ragassay.workbench.runs import Runs
 
 
 def test_one_folder_alone_says_how_to_name_another(tmp_path: Path):
     with browsing(make_workspace(tmp_path)) as client:
         page = client.get("/results/compare")
     assert page.status_code == 200 and "ragassay serve corpora/A corpora/A --results" in page.text
+
+
+def test_a_run_beside_others_has_the_settings_of_the_first_that_is_served_of_its_corpus(tmp_path: Path):
+    first = make_workspace(tmp_path / "made", 12, hostile=False)
+    for name in ("second", first.corpus.name):
+        shutil.copytree(first.results, first.results.parent / "below" / name)
+    second = replace(
+        first,
+        results=first.results.parent / "below" / "second",
+        experiment=first.experiment.model_copy(update={"agent": ()}),
+    )
+    runs = Runs({"one": Bench("one", first), "two": Bench("two", second)})
+    assert runs[first.corpus.name].workspace.experiment is first.experiment
 
 
 @pytest.fixture
