@@ -177,13 +177,14 @@ class PairShown:
 @dataclass(frozen=True)
 class ListShown:
     """Answers ranked together. block: which of the query's lists of this presentation, None where there is one. shown:
-    (letter, agents of the answer that stood there). ranked: agents by rank, best first, those of one rank together."""
+    (letter, agents of the answer that stood there). ranked: agents by rank, best first, those of one rank together;
+    None where the list failed."""
 
     judge: str
     presentation: int
     block: int | None
     shown: Sequence[tuple[str, Sequence[str]]]
-    ranked: Sequence[Sequence[str]]
+    ranked: Sequence[Sequence[str]] | None
     reason: str | None
     error: str | None
 
