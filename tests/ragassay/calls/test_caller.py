@@ -114,6 +114,16 @@ def test_what_may_pass_is_tried_again(tmp_path: Path, provider: Literal["openai"
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
+@pytest.mark.parametrize("code", [400, 413, 422])
+def test_what_cannot_succeed_is_not_tried_again(tmp_path: Path, provider: Literal["openai", "anthropic"], code: int):
+    with ScriptedServer(provider, [status(code), reply(GOOD)]) as server:
+        asked = Batch("x", f"{provider}:m", (request("a"),))
+        [[got]] = make_caller(tmp_path, f"{provider}:m", server.base_url).ask([asked])
+        assert len(server.requests) == 1
+    assert got.value is None and str(code) in str(got.error)
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
 @pytest.mark.parametrize("bad", [prose(), refusal(), truncated(), reply({"label": 7, "reason": "x"}), reply("")])
 def test_what_does_not_fit_is_asked_again_once_and_then_an_error(
     tmp_path: Path, provider: Literal["openai", "anthropic"], bad
