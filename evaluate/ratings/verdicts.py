@@ -130,9 +130,7 @@ def verdict(row: Game, *others: Game) -> Verdict:
 def winner_of(probability: float) -> Winner:
     """a above 0.5, b below, else a tie; the distance from 0.5 is rounded to 9 digits first."""
     distance = round(probability - 0.5, 9)
-    if not distance:
-        return "tie"
-    return "a" if distance > 0 else "b"
+    return "a" if distance > 0 else "b" if distance < 0 else "tie"
 
 
 def sorted_game(game: Game) -> Game:
