@@ -180,8 +180,6 @@ def by_id(path: Path, kind: type[R], read: Read = read_records) -> dict[str, R]:
 Ranked = dict[str, list[tuple[str, float]] | None]
 """Query id to (passage id, score), best first; None where retrieval failed. Empty: it retrieved nothing."""
 
-STAGES = ("ingest", "questions", "retrieve", "answer", "judge", "evaluate")
-
 
 @dataclass(frozen=True)
 class OfJudge:
