@@ -39,8 +39,8 @@ EVALUATE = (
     {"human_labels", "agreement", "screening"},
     {"audit"},
     {"looks"},
-    {"basis", "validity"},
-    {"compare", "make_judgments", "foreseen"},
+    {"validity"},
+    {"compare", "make_judgments"},
     {"stages"},
 )
 """Each may import those of earlier rows; rooms of one row do not know each other."""
