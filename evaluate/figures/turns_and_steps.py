@@ -115,7 +115,7 @@ class Searched:
             # pass^1, pass^2, …; none where nobody was asked again.
             passed = [
                 {query: pass_hat(sum(done), len(done), k) for query, done in runs.items()}
-                for k in range(1, least + 1 if least > 1 else 1)
+                for k in (range(1, least + 1) if least > 1 else ())
             ]
             found[agent] = Stepwise(
                 means=means | (_cost(hops, steps, draws) if hops else {}),

@@ -202,13 +202,15 @@ def _merged(key: Key, said: Mapping[str, Judgment], panel: Sequence[str]) -> Ass
     why = why_no_majority(said, [row.judge for row in given], panel)
     label = None if why else sorted(row.label for row in given if row.label is not None)[(len(given) - 1) // 2]
     chosen = next((row for row in given if row.label == label), None)
-    details = []
+    details: list[dict[str, Any]] = []
     for judge in panel:
-        row = said.get(judge)
-        told: dict[str, Any] = {"judge": judge, "label": row and row.label}
-        more = ("reason", "error", "probability", "expected")
-        told |= {name: value for name in more if (value := getattr(row, name)) is not None} if row else {}
-        details.append(told if row else told | {"error": _NO_RECORD})
+        if (row := said.get(judge)) is None:
+            details.append({"judge": judge, "label": None, "error": _NO_RECORD})
+            continue
+        more = {name: getattr(row, name) for name in ("reason", "error", "probability", "expected")}
+        details.append(
+            {"judge": judge, "label": row.label} | {name: value for name, value in more.items() if value is not None}
+        )
     return Assessment(
         query_id=key[0],
         subject=key[1],

@@ -89,16 +89,16 @@ def steps_of(
         complete, held = found == evidence, _held(evidence - found, step)
         found |= held
         ids, words = {name for name, _ in step}, " ".join((query or "").casefold().split())
-        fresh = len(ids - passages) / len(ids) if ids else None
-        told = (len(found) / len(evidence), tuple(sorted(held)), not complete and not held, complete, fresh)
+        share = len(ids - passages) / len(ids) if ids else None
+        told = (len(found) / len(evidence), tuple(sorted(held)), not complete and not held, complete, share)
         rows.append((*told, bool(words) and words in asked))
         passages |= ids
         asked.add(words)
-    recall, first, wasted, surplus, new, repeated = zip(*rows, strict=True)
+    recall, first, wasted, surplus, fresh, repeated = zip(*rows, strict=True)
     handed = None if given is None else _held(evidence, given)
     lost = None if handed is None else recall[-1] - len(handed) / len(evidence)
     unused = None if handed is None else tuple(sorted(found - handed))
-    return Steps(recall, first, wasted, surplus, new, repeated, tuple(sorted(evidence - found)), unused, lost)
+    return Steps(recall, first, wasted, surplus, fresh, repeated, tuple(sorted(evidence - found)), unused, lost)
 
 
 def _held(evidence: AbstractSet[Span], found: Found) -> set[Span]:

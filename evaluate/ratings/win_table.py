@@ -311,7 +311,7 @@ def win_rates_by_query(
         won: dict[str, list[bool]] = {query: [] for query in queries}
         for one in mine:
             if one.winner is not None:
-                won[one.query_id].append({"a": one.agent_a, "b": one.agent_b}.get(str(one.winner)) == name)
+                won[one.query_id].append(one.score_of((name,)) == 1)
         found[name] = {query: sum(here) / len(here) if here else None for query, here in won.items()}
     return found
 
