@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TypeVar
@@ -136,11 +137,14 @@ class BatchRunner:
                 continue
             keys = self._log.keys(line)
             if line.batch is None:
-                find = partial(self.provider.find, line, self._log.ids())
-                found = self._call(find) if line.state == "ready" else None
+                found = self._call(partial(self._find, line)) if line.state == "ready" else None
                 line = self._log.step(line, state="dropped" if found is None else "submitted", batch=found)
             if line.batch is not None:
                 self._take_up(line, keys, handed_in=True)
+
+    def _find(self, line: BatchLine, others: AbstractSet[str] = frozenset()) -> str | None:
+        """The batch that was handed in for `line`: none of `others` nor, at this very try, of those on record."""
+        return self.provider.find(line, self._log.ids() | others)
 
     def _take_up(self, line: BatchLine, keys: Iterable[str], *, handed_in: bool) -> None:
         reserved = sum(self._wanted[key].guess_usd for key in keys if key in self._wanted)
@@ -182,7 +186,8 @@ class BatchRunner:
 
         def create() -> str:
             nonlocal again
-            found, again = provider.find(line, log.ids()) if again else None, True
+            found = self._find(line) if again else None
+            again = True
             return found or provider.create(file, line)
 
         try:
@@ -257,7 +262,7 @@ class BatchRunner:
     def _look_further(self, batch: _UnderWay) -> None:
         """What was found in the place of ours is another's: ours may have come after it, else it is asked again."""
         batch.others.add(str(batch.line.batch))
-        found = self._call(partial(self.provider.find, batch.line, self._log.ids() | batch.others))
+        found = self._call(partial(self._find, batch.line, batch.others))
         if found is None:
             self._close(batch, "another's", 0.0)
             self._pending |= batch.keys & set(self._wanted)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+import time
 from collections import Counter
 from multiprocessing import get_context
 from multiprocessing.connection import wait
@@ -267,6 +268,36 @@ def test_a_batch_of_anothers_is_not_taken_for_the_one_that_a_kill_left(tmp_path:
         [got] = ask(make_caller(tmp_path, model, server.base_url), model, 1)
         assert got.error is None and len(server.batches) == 2
     assert "another's" in [line["state"] for line in log(tmp_path)]
+
+
+def test_a_batch_that_another_model_hands_in_between_two_tries_is_not_taken_for_the_one_that_a_kill_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("ragassay.calls.direct._backoff", lambda state: 0.01)
+    mine, other, looked_for = "anthropic:m", "anthropic:n", AnthropicBatches.find
+    with BatchServer("anthropic") as server:
+        server.faults = {"POST batches": ["cut"] * 9}
+        assert ask(make_caller(tmp_path, mine, server.base_url), mine, 1)[0].error
+        server.faults = {}
+        faults: list[Any] = [{"GET batches": ["503"]}]
+        settings = {"base_url": server.base_url, "mode": "batch", "poll_s": 0.01}
+        models = {mine: settings, other: settings}
+        run = {"retries": 2, "max_cost_usd": None}
+        workspace = results_folder(tmp_path, experiment(mine, run=run, judge={"model": other}, models=models))
+        caller = Caller(workspace, "judge", ReplyCache(workspace.replies), retry_after_cap_s=0.01)
+
+        def find(provider: AnthropicBatches, line: Any, known: set[str]) -> str | None:
+            end = time.monotonic() + 20
+            while not any(row["model"] == other and row["batch"] for row in log(tmp_path)) and time.monotonic() < end:
+                time.sleep(0.01)
+            server.faults = faults.pop() if faults else {}
+            return looked_for(provider, line, known)
+
+        monkeypatch.setattr(AnthropicBatches, "find", find)
+        replies = caller.ask([Batch("x", model, (request("text 0"),)) for model in models])
+    assert [got.error for [got] in replies] == [None, None]
+    batches = {(row["model"], row["batch"]) for row in log(tmp_path) if row["batch"]}
+    assert len(batches) == len({batch for _, batch in batches}) == 2, "one was taken for the other's"
 
 
 def test_ours_is_found_behind_anothers_of_the_same_size_and_not_handed_in_again(tmp_path: Path):
