@@ -81,15 +81,14 @@ class BatchLog:
 
     def open_batches(self, model: str, base_url: str | None) -> list[BatchLine]:
         """The batches of a model whose results are not in the cache yet, oldest first."""
-        return [
-            line
-            for line in self._lines.values()
-            if line.state not in CLOSED and (line.model, line.base_url) == (model, base_url)
-        ]
+        with self._lock:
+            ours = [line for line in self._lines.values() if (line.model, line.base_url) == (model, base_url)]
+        return [line for line in ours if line.state not in CLOSED]
 
     def ids(self) -> set[str]:
         """Every batch id on record."""
-        return {line.batch for line in self._lines.values() if line.batch}
+        with self._lock:
+            return {line.batch for line in self._lines.values() if line.batch}
 
     def requests(self, name: str) -> Path:
         """The request file of a batch."""

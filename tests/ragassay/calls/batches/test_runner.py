@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 import signal
+import sys
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import get_context
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -21,7 +23,7 @@ from support.results_folder import experiment, results_folder
 from support.schema_replies import reply_to
 from support.small_corpus import make_corpus
 
-from ragassay.calls.batches.apis import AnthropicBatches, Limits, OpenAIBatches
+from ragassay.calls.batches.apis import AnthropicBatches, BatchLine, BatchLog, Limits, OpenAIBatches
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.cli import main
@@ -316,6 +318,21 @@ def test_ours_is_found_behind_anothers_of_the_same_size_and_not_handed_in_again(
         [got] = ask(make_caller(tmp_path, model, server.base_url), model, 1)
         assert got.error is None and len(server.batches) == 2
     assert log(tmp_path)[-1]["batch"] == list(server.batches)[1]
+
+
+def test_the_record_can_be_read_while_another_models_thread_adds_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("ragassay.calls.batches.apis.append", lambda path, value, **how: None)
+    record, interval = BatchLog(tmp_path / "batches.jsonl", tmp_path / "batches"), sys.getswitchinterval()
+    line = BatchLine(name="0", model="openai:m", base_url=None, digest="", n=1, state="submitted", at=0.0)
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor() as pool:
+            adding = pool.submit(lambda: [record.step(line, name=str(at), batch=str(at)) for at in range(3000)])
+            while not adding.done():
+                record.ids(), record.open_batches("openai:m", None)
+    finally:
+        sys.setswitchinterval(interval)
+    assert len(record.ids()) == 3000 == len(record.open_batches("openai:m", None))
 
 
 @both
