@@ -202,14 +202,13 @@ class StepAlignment(Evaluator):
     def steps(self, case: AnswerCase) -> Steps:
         """The steps of both sides, then which is which; the pairs are labels whatever the mode."""
         check_words(case.text, "answer")
-        expected = expected_response(case.query)
         if self.options.against == "context":
             values = {"query": case.query, "passages": checked_context(case)}
             procedure = Request(self.procedure_prompt.render(values), schema=ListedSteps)
-        elif expected is None:
-            raise JudgeFailed(f"{NO_VALUE}the query has no expected response")
-        else:
+        elif expected := expected_response(case.query):
             procedure = self._listing(case, expected)
+        else:
+            raise JudgeFailed(f"{NO_VALUE}the query has no expected response")
         replies = yield [self._listing(case, case.text), procedure]
         given, wanted = (
             read_value(reply, ListedSteps, f"the steps of the {side} could not be had").steps
