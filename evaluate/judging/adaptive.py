@@ -200,7 +200,7 @@ def standing(scores: Floats, cluster: Ints, n_agents: int) -> Standing:
     score is the mean of its shares against each other. Its variance is that of the clusters' contributions.
     """
     (first, second), agents = _ends(n_agents), np.eye(n_agents)
-    known, signs = ~np.isnan(scores), agents[first] - agents[second]  # (pairs, agents): 1 for the first, -1
+    known, signs = ~np.isnan(scores), agents[first] - agents[second]  # (pairs, agents): 1 the first, -1 the second
     games = known.sum(axis=1) + _KNOWN_TIES
     share = (np.where(known, scores, 0.0).sum(axis=1) + _KNOWN_TIES / 2) / games
     points = np.where(signs > 0, share[:, :, None], np.where(signs < 0, 1 - share[:, :, None], 0.0)).sum(axis=1)

@@ -2,8 +2,8 @@
 in a request, UMBRELA's grades of it, and the share of the expected documents.
 
 Relevance is as in RAGElo (Rackauckas, Câmara and Zavrel 2024, arXiv:2406.14783, appendix A.1), somewhat is on the topic
-without the full answer; by our strict prompts it is a part of the answer, and the topic alone is nothing. One request
-for each passage. Asked for a reason and a label; for the label as one token; or for Yes or No.
+without the full answer; by our strict prompts it is a part of the answer, and the topic alone is nothing. Asked of one
+passage for a reason and a label, for the label as one token, or for Yes or No; of several for reasons and labels.
 """
 
 from __future__ import annotations

@@ -5,10 +5,11 @@ H2O Eval Studio's evaluators of these names go by regular expressions, the first
 cards and US social security numbers, the second by certificates, API keys and activation keys. Ours have more kinds and
 check what can be checked. They see nothing that is only named: no names of people, no addresses of houses.
 
-The guardrail decodes base16 and base64 and then checks. Ours decodes as well what `encodings` names, what is decoded
-again (DEPTH times in all), and looks in it for words of a list, personal data and secrets. What also stands plainly in
-the stretch is none of its matter. The list is short and mild, whole words in any case; whoever needs a longer one
-brings it (`words`, `words_file`). ROT13 is held against the words alone: any text is some text's ROT13.
+H2O's guardrail decodes base16 and base64 and then checks. Ours decodes the escapes of URLs, HTML and Unicode as well,
+and what was decoded again (DEPTH times in all), and looks there for words of a list, personal data and secrets. What
+also stands plainly in the stretch is none of its matter. The list is short and mild, whole words in any case; whoever
+needs a longer one brings it (`words`, `words_file`). ROT13 is held against the words alone: any text is some text's
+ROT13.
 
 An answer without a letter or digit has no value.
 """

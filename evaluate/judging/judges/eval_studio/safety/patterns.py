@@ -142,11 +142,10 @@ class Finding:
 class Kind:
     """One entry.
 
-    pattern: with a group `value` where the finding is less than the match. check: of the value without spaces, dots,
-    hyphens, slashes and brackets, in capitals; True where it can be one. context: a pattern of words, of which one must
-    stand in the NEAR characters before it. unless: of words of which none may, in the same sentence. digits: how many
-    any match has at least with nothing but what groups them between; holds: signs of which one stands in any match. A
-    text without them is not gone through.
+    pattern: with a group `value` where the finding is less than the match. check: of the value as it stands; True where
+    it can be one. context: a pattern of words, of which one must stand in the NEAR characters before it. unless: of
+    words of which none may, in the same sentence. digits: how many any match has at least with nothing but what groups
+    them between; holds: signs of which one stands in any match. A text without them is not gone through.
     """
 
     name: str
