@@ -131,7 +131,7 @@ def judge_again(
                 *((judge, [game for game in replayed if panel.judge_of(game) is judge]) for judge in panel.of_games),
             ]
     samples = range(1, settings.repeats + 1)
-    made = judged([(AskedAgain(judge, sample), some) for sample in samples for judge, some in given], caller)
+    made = judged([(AskedAgain(judge, sample), again) for sample in samples for judge, again in given], caller)
     return [row for rows in made for row in rows]
 
 

@@ -127,7 +127,8 @@ def _answer_judges(
 ) -> tuple[AnswerJudge, ...]:
     """RAGElo's criteria in one request, with the intent only by its own prompt, or one by one as tokens; correctness in
     another."""
-    by_token, judges = setup.mode == "probability", list[AnswerJudge]()
+    by_token = setup.mode == "probability"
+    judges: list[AnswerJudge] = []
     if names := tuple(name for name in settings.criteria if name != CORRECTNESS):
         graded, own = prompt("pointwise", settings.pointwise_prompt), settings.pointwise_prompt
         if by_token:

@@ -130,10 +130,10 @@ class AnswerCorrectnessClaims(Evaluator):
     def _cosine(self, case: AnswerCase) -> float:
         if not self.options.weights[1]:
             return 0.0
-        (expected, answer), embedded = _pair(case), self.setup.embedded(self.setup.embedding)
-        embedded.add((answer, expected))
+        embedded, texts = self.setup.embedded(self.setup.embedding), _pair(case)
+        embedded.add(texts)
         try:
-            return max(0.0, embedded.cosine(answer, expected))
+            return max(0.0, embedded.cosine(*texts))
         except ValueError as error:
             raise JudgeFailed(f"{NO_VALUE}{error}") from None
 
