@@ -145,3 +145,5 @@ def test_a_package_brings_a_provider(plugin: Installed, monkeypatch: pytest.Monk
         assert [message["content"] for message in server.requests[0].body["messages"]] == ["hällo"]
     with pytest.raises(InputError, match="named openai:…, anthropic:…, local:…, file:…, ours:…"):
         provider_of("other:m")
+    with pytest.raises(InputError, match="'ours: ' has no name behind its provider"):
+        provider_of("ours: ")

@@ -8,10 +8,24 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from ragassay.errors import ProviderError
 from ragassay.models.providers import explain
-from ragassay.models.requests import Tokens, body_of_completion, in_parts, usage_of
+from ragassay.models.requests import (
+    Request,
+    Tokens,
+    ask_again,
+    body_of_completion,
+    in_parts,
+    read_reply,
+    usage_of,
+)
+from ragassay.prompts import Message
+
+
+class Grade(BaseModel):
+    label: int
 
 
 def completion(message: Any, **more: Any) -> dict[str, Any]:
@@ -37,6 +51,17 @@ def test_parts_of_a_content_are_one_text_and_the_model_that_answered_is_named():
 )
 def test_tokens_that_a_server_does_not_tell_are_not_known(usage: dict[str, Any] | None, expected: Tokens):
     assert usage_of(body_of_completion(completion({"content": "x"}, usage=usage), "openai:m")) == expected
+
+
+@pytest.mark.parametrize("said", ['{"label": "2"}', '{"label": 2.0}', '{"label": true}', '{"label": [2]}', "2"])
+def test_a_label_that_only_looks_like_a_number_is_none_and_what_was_wrong_is_said_when_it_is_asked_again(said: str):
+    asked = Request((Message("user", "Grade."),), schema=Grade)
+    body = body_of_completion(completion({"content": said}), "openai:m")
+    got = read_reply(asked, body)
+    assert got.value is None and str(got.error).startswith("the reply does not fit the schema")
+    *before, its_own, wish = ask_again(asked, body, str(got.error)).messages
+    assert (*before,) == asked.messages and its_own == Message("assistant", said)
+    assert wish.role == "user" and str(got.error) in wish.content
 
 
 MALFORMED: list[Any] = [
