@@ -17,7 +17,7 @@ from support.loopback.server import ScriptedServer
 
 from ragassay.calls.batches.apis import AnthropicBatches, OpenAIBatches
 from ragassay.cli import main
-from ragassay.errors import InputError
+from ragassay.errors import InputError, ProviderError
 from ragassay.experiment.tables import ModelSettings
 from ragassay.models.endpoint import Endpoint
 from ragassay.models.providers import (
@@ -26,6 +26,7 @@ from ragassay.models.providers import (
     cost_usd,
     explain,
     in_turn,
+    of_status,
     shared_beginnings,
 )
 from ragassay.models.requests import Batch, Request
@@ -211,3 +212,24 @@ def test_a_run_ends_with_that_sentence(tmp_path: Path, monkeypatch: pytest.Monke
         assert main(["run", str(corpus)]) == 2
     assert "openai:m: the server at http://127.0.0.1" in (err := capsys.readouterr().err)
     assert "sends calls on to https://elsewhere.example, and nothing was sent there; write" in err
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "kind", "retryable"),
+    [
+        (401, "x", InputError, None),
+        (403, "x", InputError, None),
+        (404, "x", InputError, None),
+        (402, "x", InputError, None),
+        (429, "Error code: 429 - {'error': {'code': 'insufficient_quota'}}", InputError, None),
+        (429, "Error code: 429 - {'error': {'code': 'rate_limit_exceeded'}}", ProviderError, True),
+        (408, "x", ProviderError, True),
+        (529, "overloaded_error", ProviderError, True),
+        (400, "x", ProviderError, False),
+        (422, "x", ProviderError, False),
+    ],
+)
+def test_a_status_ends_the_run_is_tried_again_or_is_a_record(status: int, said: str, kind: type, retryable: bool):
+    """As OpenAI's and Anthropic's pages on error codes name them."""
+    error = of_status(status, said, "openai:m")
+    assert type(error) is kind and getattr(error, "retryable", None) is retryable
