@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from io import FileIO
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.files import append_line, append_whole, first_problem, read_records, read_rows, write_text
+from ragassay.files import append_line, append_whole, first_problem, read_records, read_rows, write_parts, write_text
 from ragassay.records import Answer, Game, Judgment, Passage, Record
 
 
@@ -43,6 +44,27 @@ def test_what_a_kill_left_of_a_line_is_taken_out_before_the_next_one(tmp_path: P
     path.write_bytes(b'{"n": 1}\n{"n": ')
     append_line(path, {"n": 2})
     assert [json.loads(line) for line in path.read_text("utf-8").splitlines()] == [{"n": 1}, {"n": 2}]
+
+
+def test_what_cannot_be_written_whole_leaves_the_file_as_it_was_and_no_other_beside_it(tmp_path: Path):
+    def broken() -> Iterator[bytes]:
+        yield b"a half"
+        raise RuntimeError("killed")
+
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b"as it was\n")
+    with pytest.raises(RuntimeError, match="killed"):
+        write_parts(path, broken())
+    assert path.read_bytes() == b"as it was\n" and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("read", [read_rows, read_records])
+@pytest.mark.parametrize("both", [{"label": 1, "error": "e"}, {"label": None, "error": None}])
+def test_a_label_beside_an_error_and_neither_of_the_two_are_refused(tmp_path: Path, read: Any, both: dict[str, Any]):
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps(SOUND[Judgment] | both) + "\n")
+    with pytest.raises(InputError, match="exactly one of label and error must be set"):
+        read(path, Judgment)
 
 
 KINDS: tuple[type[Record], ...] = (Judgment, Game, Answer, Passage)
