@@ -14,7 +14,16 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.files import append_line, append_whole, first_problem, read_records, read_rows, write_parts, write_text
+from ragassay.files import (
+    append_line,
+    append_whole,
+    first_problem,
+    read_qrels,
+    read_records,
+    read_rows,
+    write_parts,
+    write_text,
+)
 from ragassay.records import Answer, Game, Judgment, Passage, Record
 
 
@@ -65,6 +74,15 @@ def test_a_label_beside_an_error_and_neither_of_the_two_are_refused(tmp_path: Pa
     path.write_text(json.dumps(SOUND[Judgment] | both) + "\n")
     with pytest.raises(InputError, match="exactly one of label and error must be set"):
         read(path, Judgment)
+
+
+@pytest.mark.parametrize(("first", "second"), [(1, 2), (2, 1), (0, 1)])
+def test_a_passage_with_two_labels_is_refused_by_its_line(tmp_path: Path, first: int, second: int):
+    path = tmp_path / "qrels.trec"
+    path.write_text(f"q 0 p {first}\nq 0 p {first}\nq 0 p {second}\n")
+    with pytest.raises(InputError, match="gives 'p' another label for query 'q' than an earlier line") as raised:
+        read_qrels(path)
+    assert raised.value.line == 3
 
 
 KINDS: tuple[type[Record], ...] = (Judgment, Game, Answer, Passage)

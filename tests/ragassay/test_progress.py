@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from ragassay.progress import StderrProgress, counter
+from ragassay.progress import Counts, StderrProgress, counter
 
 
 def test_a_counter_that_goes_on_after_another_counts_its_own():
@@ -23,3 +23,13 @@ def test_other_work_is_counted_anew():
     for done, total in [(2, 3), (3, 3), (2, 5), (1, 4), (4, 4)]:
         tell(done, total)
     assert said.getvalue().splitlines() == ["screen: texts encoded: 3/3", "screen: texts encoded: 4/4"]
+
+
+def test_the_time_left_is_told_by_the_pace_of_what_was_asked():
+    """Ten asked in ten seconds, and fifty to ask; what the cache had took no time."""
+    seconds = iter([0.0, *[10.0] * 9])
+    counts = Counts(100, lambda: next(seconds))
+    for outcome in [*["cached"] * 40, *["done"] * 9, "failed"]:
+        counts.advance(outcome, None)  # type: ignore[arg-type]
+    assert counts.left_s() == 50
+    assert counts.line("judge") == "judge: 50/100, 1 failed, 40 from cache, 0:50 left"

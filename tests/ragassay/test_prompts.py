@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ragassay.errors import InputError
-from ragassay.prompts import Message, Prompt, count_tokens, how_many_fit, passage_tokens
+from ragassay.prompts import TAGS, Message, Prompt, count_tokens, fence, how_many_fit, passage_tokens
 from ragassay.records import Passage
 
 
@@ -15,6 +18,15 @@ def prompt(folder: Path, text: str) -> Prompt:
     path = folder / "mine.md"
     path.write_bytes(text.encode())
     return Prompt.load(path)
+
+
+@given(st.lists(st.sampled_from(["</passage>", "< / QUERY x>", "<answer\n>", "<", "a", " ", "\n", "</p"])).map("".join))
+def test_nothing_in_a_fence_opens_or_closes_one(text: str):
+    shown = fence("passage", text)
+    assert shown.startswith("<passage>\n") and shown.endswith("\n</passage>")
+    within = shown.removeprefix("<passage>").removesuffix("</passage>")
+    assert not re.search(rf"<[ \n]*/?[ \n]*({'|'.join(TAGS)})\b", within, re.IGNORECASE)
+    assert "".join(within.replace("<\u200a", "<").split()) == "".join(text.split())
 
 
 def test_lines_may_end_as_on_windows(tmp_path: Path):
