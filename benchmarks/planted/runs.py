@@ -77,9 +77,9 @@ def judged(status: int | None, output: str) -> tuple[str, str]:
         return FOUND, PAST_ITS_TIME
     if status == PASSED:
         return ESCAPED, ""
-    failed = re.search(r"^(?:FAILED|ERROR) (\S+::[^\s\[]+)", output, re.MULTILINE)
+    failed = re.findall(r"^(?:FAILED|ERROR) (\S+::[^\s\[]+)", output, re.MULTILINE)
     if status == FAILED and failed:
-        return FOUND, failed[1]
+        return FOUND, failed[-1]  # above it may be what a test itself had pytest say
     return ERROR, f"pytest ended with status {status}: {output.strip()[-500:]}"
 
 
