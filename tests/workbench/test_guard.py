@@ -10,7 +10,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from ragassay.workbench.app import LOOPBACK, Access, Guard
+from ragassay.workbench.app import COOKIE, LOOPBACK, Access, Guard
 
 
 def client(access: Access) -> TestClient:
@@ -49,6 +49,12 @@ def test_without_the_token_nothing_is_shown_and_with_it_the_address_forgets_it()
     cookie = answer.headers["set-cookie"].lower()
     assert "httponly" in cookie and "samesite=strict" in cookie
     assert reader.get("/page").text == "GET"
+
+
+@pytest.mark.parametrize(("cookie", "status"), [("s3cret", 200), ("guess", 403), ("", 403), ("s3cret2", 403)])
+def test_only_a_cookie_with_the_token_is_let_in(cookie: str, status: int):
+    reader = client(Access(LOOPBACK, token="s3cret"))
+    assert reader.get("/page", headers={"cookie": f"{COOKIE}={cookie}"}).status_code == status
 
 
 @pytest.mark.parametrize("path", ["//evil.example/x", "///evil.example/x", "/%2Fevil.example/x"])
