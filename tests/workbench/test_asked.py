@@ -1,11 +1,17 @@
-"""Places of queries as a part of an address: written and read again, and whatever one types is no error."""
+"""What a request says: places of queries in its address, written and read again, and a form, which has an end."""
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.testclient import TestClient
 
-from ragassay.workbench.asked import MOST, read, written
+from ragassay.workbench.asked import LARGEST_FORM, MOST, form_of, read, written
 
 PLACES = st.lists(st.integers(0, 20_000), unique=True, max_size=300)
 
@@ -26,3 +32,12 @@ def test_any_text_names_at_most_so_many_places(text: str):
 
 def test_a_run_without_end_is_cut():
     assert read("5-999999999") == list(range(5, 5 + MOST))
+
+
+@pytest.mark.parametrize(("size", "status"), [(LARGEST_FORM, 200), (LARGEST_FORM + 1, 413)])
+def test_a_form_that_is_too_large_is_refused(size: int, status: int):
+    async def take(request: Request) -> Response:
+        return PlainTextResponse(",".join(await form_of(request)))
+
+    client = TestClient(Starlette(routes=[Route("/form", take, methods=["POST"])]))
+    assert client.post("/form", content=b"a=" + b"x" * (size - 2)).status_code == status
