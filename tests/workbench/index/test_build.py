@@ -9,13 +9,15 @@ from typing import Literal
 
 import pytest
 from support.made_up_results.workspace import make_workspace
+from support.results_folder import judgment
 
+from ragassay.errors import InputError
 from ragassay.evaluate.figures.query_values import retrieval_by_query
 from ragassay.evaluate.inputs.findings import read_findings
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import read_records
-from ragassay.records import Game, Judgment, Query
-from ragassay.workbench.index.build import Kept, build, stamp_of
+from ragassay.files import read_records, write_records
+from ragassay.records import NO_ANSWER, Game, Judgment, Query
+from ragassay.workbench.index.build import LAYOUT, Kept, build, stamp_of
 from ragassay.workbench.index.read import Asked, Index
 
 
@@ -75,6 +77,35 @@ def test_another_file_is_another_stamp(workspace: Workspace, index: Index):
     with workspace.games.open("a") as stream:
         stream.write("\n")
     assert index.stamp != stamp_of(workspace)
+
+
+def test_an_index_of_another_layout_has_another_stamp(
+    workspace: Workspace, index: Index, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("ragassay.workbench.index.build.LAYOUT", LAYOUT + 1)
+    assert index.stamp != stamp_of(workspace)
+
+
+def test_what_cannot_be_made_whole_leaves_the_index_of_before(workspace: Workspace, index: Index):
+    out = workspace.workbench / "index.sqlite"
+    before, there = out.read_bytes(), sorted(out.parent.iterdir())
+    with workspace.games.open("a") as stream:
+        stream.write("{\n")
+    with pytest.raises(InputError, match=r"games\.jsonl"):
+        build(workspace, out)
+    assert out.read_bytes() == before and sorted(out.parent.iterdir()) == there
+
+
+@pytest.mark.parametrize(("error", "more"), [(NO_ANSWER, 0), ("no reply", 1)])
+def test_a_judgment_for_want_of_an_answer_is_no_failure_of_its_own(
+    workspace: Workspace, index: Index, error: str, more: int
+):
+    (before,) = index.queries([0])
+    failed = judgment(before["id"], "another", "accuracy", None, error=error)
+    write_records(workspace.pointwise, [*read_records(workspace.pointwise, Judgment), failed])
+    build(workspace, workspace.workbench / "again.sqlite")
+    (after,) = Index(workspace.workbench / "again.sqlite").queries([0])
+    assert after["failed"] == before["failed"] + more
 
 
 def test_a_run_that_has_only_begun_can_be_read(workspace: Workspace):
