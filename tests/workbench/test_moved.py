@@ -98,6 +98,25 @@ def test_queries_of_another_text_are_not_paired(runs: tuple[Workspace, Workspace
     assert all(row.difference.n == row.before.n + row.after.n for row in rows)
 
 
+@pytest.mark.parametrize(("share", "said"), [(0.3, "not told apart"), (0.6, "better")])
+def test_runs_without_a_query_in_common_are_corrected_for_all_that_is_tested(
+    runs: tuple[Workspace, Workspace], share: float, said: str
+):
+    rng = random.Random(1)
+
+    def raised(row: dict[str, Any]) -> dict[str, Any]:
+        asked = row["subject"] == "knn-rag" and row["criterion"] == "accuracy" and row["label"] is not None
+        return row | {"label": 2} if asked and rng.random() < share else row
+
+    rewrite(runs[1].pointwise, raised)
+    rewrite(runs[1].queries, lambda row: row | {"text": row["text"] + " Really?"})
+    write_values_again(runs[1].results)
+    rows = moved(*map(index_of, runs))
+    (row,) = [row for row in rows if row.p is not None and row.p < 0.05]
+    assert (row.measure.name, row.agent, row.said) == ("accuracy", "knn-rag", said)
+    assert (row.p * len(rows) < 0.05) == (said == "better")
+
+
 def test_another_set_of_agents_makes_the_share_of_games_incomparable(runs: tuple[Workspace, Workspace]):
     before = index_of(runs[0])
     after = index_of(runs[1])
