@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from markupsafe import escape
 from starlette.testclient import TestClient
 from support.made_up_results.texts import HOSTILE, WRITERS
 from support.made_up_results.workspace import make_workspace
@@ -39,6 +41,14 @@ def test_the_page_has_counts_pages_reasons_and_nothing_hostile(client: TestClien
     assert "60 of 101 pages are asked about" in page
     assert "near-duplicate" in page
     assert not [text for text in HOSTILE if "<" in text and text in page]
+
+
+def test_the_name_of_a_document_is_text_on_the_page(workspace: Workspace) -> None:
+    with workspace.pages.open("a") as stream:
+        stream.write(json.dumps({"doc": f"{HOSTILE[-1]}.pdf", "page": 1, "text": "text"}) + "\n")
+    with browsing(workspace) as client:
+        page = client.get("/results/test-set").text
+    assert f"{escape(HOSTILE[-1])}.pdf: 0 of 1 pages are asked about" in page and HOSTILE[-1] not in page
 
 
 def test_the_list_is_narrowed_and_searched(client: TestClient) -> None:
