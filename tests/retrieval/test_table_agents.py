@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from support.results_folder import results_folder
+from support.results_folder import experiment, results_folder
 
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
@@ -19,6 +19,7 @@ from ragassay.retrieval.answer_queries import answer_queries
 from ragassay.retrieval.dependencies import Rewriting, rewrites_file
 from ragassay.retrieval.rank_queries import AgentSearch, rank_queries
 from ragassay.retrieval.search import read_search_times
+from ragassay.retrieval.stages import ANSWER, RETRIEVE
 
 TABLES = """\
 [questions]
@@ -188,3 +189,31 @@ def test_searches_of_other_queries_are_refused(tmp_path: Path) -> None:
     path.write_text(AgentSearch(query_id="old").model_dump_json() + "\n")
     with pytest.raises(InputError, match="query 'q1' is not in it; run `ragassay retrieve` again"):
         answer_queries(workspace, Model())
+
+
+def test_what_an_agent_is_asked_with_makes_the_answers_run_again(tmp_path: Path) -> None:
+    (tmp_path / "corpus").mkdir()
+    for name in ("a.md", "b.md"):
+        (tmp_path / "corpus" / name).write_text(f"{name}\n## User\n{{{{ question }}}} {{{{ passages | length }}}}\n")
+
+    def settings(one: str, other: str) -> object:
+        agents = [(name, f'retriever = "plain"\n{said}') for name, said in (("one", one), ("other", other))]
+        return ANSWER.settings(folder(tmp_path, *agents).experiment)
+
+    a, b = 'prompt = "a.md"', 'prompt = "b.md"'
+    assert settings(a, b) == settings(a, b)
+    assert settings(a, b) != settings(b, a), "the files are the same"
+    assert settings(a, b) != settings(a, f"{b}\ntemperature = 0.7")
+
+
+def test_rankings_that_agents_search_with_make_theirs_run_again(tmp_path: Path) -> None:
+    workspace = folder(tmp_path, ("mine", 'retriever = "plain"'))
+    needed = {path.name for path in RETRIEVE.needs(workspace) if path.parent == workspace.screening}
+    assert needed == {"plain.trec"}, "not what no agent searches with"
+
+
+@pytest.mark.parametrize(("setting", "again"), [({"timeout_s": 9.0}, False), ({"shards": 2}, True)])
+def test_how_a_server_is_reached_makes_no_ranking_run_again(setting: dict[str, object], again: bool) -> None:
+    tables = [experiment(retrieval={"engine": "opensearch"}, opensearch=one) for one in ({}, setting)]
+    before, after = map(RETRIEVE.settings, tables)
+    assert (before != after) == again

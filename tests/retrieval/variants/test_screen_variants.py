@@ -14,7 +14,7 @@ from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import VariantRun, Workspace
-from ragassay.files import read_records, read_run
+from ragassay.files import read_records, read_run, write_records
 from ragassay.records import Passage, Query
 from ragassay.retrieval.rankers import embedding
 from ragassay.retrieval.rankers.analysis import make_analyzer
@@ -218,6 +218,23 @@ def test_what_was_timed_stays_where_a_chunking_and_a_retriever_join(tmp_path: Pa
     assert joined["bm25"] == first and joined["other"].key != first.key
     changed = screen(folder(tmp_path, ours + "k1 = 2.0\n"))["bm25"]
     assert changed.key not in (None, first.key)
+
+
+def test_times_are_kept_for_the_same_passages_only(tmp_path: Path):
+    first = screen(folder(tmp_path, BM25))["bm25"]
+    write_records(folder(tmp_path, BM25).screening_runs, [first.model_copy(update={"latency_p50_s": 99.0})])
+    assert screen(folder(tmp_path, BM25))["bm25"].latency_p50_s == 99.0
+    assert screen(folder(tmp_path, BM25, PASSAGES[:30]))["bm25"].latency_p50_s < 99.0
+
+
+def test_a_hybrid_with_a_part_whose_index_is_not_known_has_no_size(tmp_path: Path):
+    both = '[[retriever]]\nname = "both"\nkind = "hybrid"\nof = ["bm25", "mine"]\n'
+    mine = '[[retriever]]\nname = "mine"\nkind = "python"\ncallable = "mine:find"\n'
+    workspace = folder(tmp_path, BM25 + mine + both)
+    (workspace.corpus / "mine.py").write_text("def find(query, k):\n    return ['p03', 'p01'][:k]\n")
+    runs = screen(workspace)
+    assert runs["bm25"].index_bytes > 0
+    assert (runs["mine"].index_bytes, runs["both"].index_bytes) == (None, None)
 
 
 @pytest.mark.parametrize(
