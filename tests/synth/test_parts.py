@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.need_replies import THINGS, asked, sober
+from support.often import often
 from support.results_folder import experiment, results_folder
 from support.scripted_judge import Scripted
 
@@ -83,6 +84,7 @@ PASSAGES = [Passage(_id="p1", text="The fuse and the clock.")]
 moods = st.lists(st.integers(0, 3), min_size=N, max_size=N)
 
 
+@settings(max_examples=often(40))
 @given(style=st.sampled_from(["need", "passage"]), mine=moods, others=moods, at=st.integers(0, LOOKS - 1))
 def test_the_set_of_a_part_hangs_on_what_is_said_of_its_own_sections_alone(
     tmp_path_factory: pytest.TempPathFactory, style: str, mine: Salts, others: Salts, at: int
@@ -98,6 +100,7 @@ def test_the_set_of_a_part_hangs_on_what_is_said_of_its_own_sections_alone(
     assert len(shown) == (LOOKS if style == "passage" else 3 * LOOKS)
 
 
+@settings(max_examples=often(40))
 @given(style=st.sampled_from(["need", "passage"]), salts=moods)
 def test_parts_have_their_shares_and_the_ledger_adds_up(
     tmp_path_factory: pytest.TempPathFactory, style: str, salts: Salts
