@@ -39,6 +39,7 @@ def listening(seconds: float, most: int = 8) -> Iterator[tuple[str, int]]:
 
     routes = [Route("/form", take, methods=["POST"]), Route("/slow", wait, methods=["GET", "POST"])]
     server = server_of(Starlette(routes=routes), seconds=seconds, most=most)
+    server.config.timeout_keep_alive = 2
     place = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [place]})
     thread.start()
