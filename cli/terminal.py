@@ -53,75 +53,65 @@ def folder_of(text: str) -> Path | Address:
     return address(text) or path_of(text)
 
 
-def add_corpus(verb: argparse.ArgumentParser, *, needed: bool = True) -> None:
-    """CORPUS and --results."""
-    verb.add_argument(
-        "corpus",
-        type=folder_of,
-        nargs=None if needed else "?",
-        metavar="CORPUS",
-        help="the folder with the documents and experiment.toml, or its address (s3://…)",
-    )
-    add_results(verb)
+def add(verb: argparse._ActionsContainer, name: str, said: str = "", **more: Any) -> None:
+    """An option or argument: `--name METAVAR`, what help says of it, and what argparse takes besides.
+
+    The default is added to what help says, unless that has the word already.
+    """
+    name, _, metavar = name.partition(" ")
+    if (default := more.get("default")) not in (None, []) and "default" not in said:
+        told = default if isinstance(default, str) else f"{default:g}"
+        said = f"{said}; default: {told}" if said else f"default: {told}"
+    if metavar:
+        more["metavar"] = metavar
+    verb.add_argument(name, help=said, **more)
 
 
-def add_results(verb: argparse.ArgumentParser, default: str = "results/ + CORPUS's name") -> None:
-    """--results; `default` is what its help says of leaving it out."""
-    verb.add_argument("--results", type=folder_of, metavar="DIR", help=f"where to write (default: {default})")
-
-
-def add_experiment(verb: argparse.ArgumentParser, *, needs_corpus: bool = True) -> None:
-    """CORPUS, --results, and how its stages are run."""
-    add_corpus(verb, needed=needs_corpus)
-    add_stage_options(verb)
-
-
-def add_stage_options(verb: argparse.ArgumentParser) -> None:
-    """How stages are run."""
-    verb.add_argument("--max-cost", type=float, metavar="USD", help="stop before spending more than this")
-    verb.add_argument(
+_SHARED: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
+    "CORPUS": (
+        "corpus CORPUS",
+        "the folder with the documents and experiment.toml, or its address (s3://…)",
+        {"type": folder_of},
+    ),
+    "--results": ("--results DIR", "where to write (default: results/ + CORPUS's name)", {"type": folder_of}),
+    "--max-cost": ("--max-cost USD", "stop before spending more than this", {"type": float}),
+    "--until": (
         "--until",
-        choices=("best", "good-enough"),
-        help="ask in batches, and no more once one is told the best, or no other is better by run.margin",
-    )
-    verb.add_argument("--model", metavar="MODEL", help="use this model (provider:name) for everything")
-    verb.add_argument("--ignore-recorded", action="store_true", help="ask anew what CORPUS/replies has on record")
-    verb.add_argument("--retry-failed", action="store_true", help="ask again where a provider failed last time")
-
-
-def add_others(verb: argparse.ArgumentParser) -> None:
-    """--with."""
-    verb.add_argument(
-        "--with",
-        dest="others",
-        type=path_of,
-        action="append",
-        default=[],
-        metavar="RESULTS",
-        help="agents of this results folder, over the same queries, take part too; may be repeated",
-    )
-
-
-def add_json(verb: argparse._ActionsContainer) -> None:
-    """--json."""
-    verb.add_argument("--json", action="store_true", help="print JSON")
-
-
-def add_sections(verb: argparse.ArgumentParser) -> None:
-    """--sections, for intervals over queries that belong together."""
-    verb.add_argument(
-        "--sections",
-        type=path_of,
-        metavar="QUERIES",
-        help="BEIR's queries.jsonl with metadata.section: queries of one section are taken together in every interval "
+        "ask in batches, and no more once one is told the best, or no other is better by run.margin",
+        {"choices": ("best", "good-enough")},
+    ),
+    "--model": ("--model MODEL", "use this model (provider:name) for everything", {}),
+    "--ignore-recorded": ("--ignore-recorded", "ask anew what CORPUS/replies has on record", {"action": "store_true"}),
+    "--retry-failed": ("--retry-failed", "ask again where a provider failed last time", {"action": "store_true"}),
+    "--with": (
+        "--with RESULTS",
+        "agents of this results folder, over the same queries, take part too; may be repeated",
+        {"dest": "others", "type": path_of, "action": "append", "default": []},
+    ),
+    "--base-url": ("--base-url URL", "the address of --model, if not its provider's", {}),
+    "--mode": ("--mode", "how the model is asked", {"choices": ["auto", "label", "probability"]}),
+    "--by": ("--by COL", "the column that names the query; default: query_id, if it is there", {}),
+    "--sections": (
+        "--sections QUERIES",
+        "BEIR's queries.jsonl with metadata.section: queries of one section are taken together in every interval "
         "(default: each stands alone)",
-    )
+        {"type": path_of},
+    ),
+    "--bootstrap": ("--bootstrap N", "replicates", {"type": int, "default": 1000}),
+    "--seed": ("--seed N", "", {"type": int, "default": 7}),
+    "--json": ("--json", "print JSON", {"action": "store_true"}),
+    "--junit": ("--junit FILE", "also write the verdicts here, as JUnit's XML", {"type": path_of}),
+}
+"""What several verbs have: as `add` takes it."""
+STAGE = ("--max-cost", "--until", "--model", "--ignore-recorded", "--retry-failed")
+EXPERIMENT = ("CORPUS", "--results", *STAGE)
 
 
-def add_draws(verb: argparse.ArgumentParser) -> None:
-    """--bootstrap and --seed."""
-    verb.add_argument("--bootstrap", type=int, default=1000, metavar="N", help="replicates; default: 1000")
-    verb.add_argument("--seed", type=int, default=7, metavar="N", help="default: 7")
+def add_shared(verb: argparse._ActionsContainer, *names: str) -> None:
+    """Options and arguments that several verbs have, by their names; `[CORPUS]` need not be given."""
+    for name in names:
+        spelt, said, more = _SHARED[name.strip("[]")]
+        add(verb, spelt, said, **more, **({"nargs": "?"} if name.startswith("[") else {}))
 
 
 def check_least(options: argparse.Namespace, **least: int) -> None:
@@ -142,11 +132,6 @@ def two_qrels(options: argparse.Namespace) -> tuple[Path, Path]:
 if TYPE_CHECKING:
     from ragassay.experiment.mirror import Address
     from ragassay.records import Figure
-
-
-def add_junit(verb: argparse.ArgumentParser) -> None:
-    """`--junit FILE`."""
-    verb.add_argument("--junit", type=path_of, metavar="FILE", help="also write the verdicts here, as JUnit's XML")
 
 
 def write_junit(path: Path, suite: str, cases: Sequence[tuple[str, str, str, str]]) -> None:

@@ -15,11 +15,8 @@ from ragassay.errors import InputError
 from ragassay.text import did_you_mean, plain
 
 from ..terminal import (
-    add_corpus,
-    add_draws,
-    add_json,
-    add_results,
-    add_sections,
+    add,
+    add_shared,
     check_least,
     folder_of,
     interval_of,
@@ -80,45 +77,38 @@ MATRIX = 15
 
 
 def add_agree(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument(
-        "corpus",
+    add(
+        verb,
+        "corpus CORPUS",
+        "a corpus folder with labels.csv, or a results folder beside --labels: criterion by criterion, and games",
         type=folder_of,
         nargs="?",
-        metavar="CORPUS",
-        help="a corpus folder with labels.csv, or a results folder beside --labels: criterion by criterion, and games",
     )
-    add_results(verb)
-    verb.add_argument("--labels", type=path_of, metavar="FILE", help="a table of labels: CSV, TSV or JSON Lines")
-    verb.add_argument("--human", metavar="COL", help="the column of people's labels")
-    verb.add_argument(
-        "--judge", action="append", metavar="COL", help="a judge's column; may be repeated; all: every one"
-    )
-    verb.add_argument("--by", metavar="COL", help="the column that names the query; default: query_id, if it is there")
-    verb.add_argument(
-        "--judgments",
+    add_shared(verb, "--results")
+    add(verb, "--labels FILE", "a table of labels: CSV, TSV or JSON Lines", type=path_of)
+    add(verb, "--human COL", "the column of people's labels")
+    add(verb, "--judge COL", "a judge's column; may be repeated; all: every one", action="append")
+    add_shared(verb, "--by")
+    add(
+        verb,
+        "--judgments FILE",
+        "of labels.csv as label-sheet writes it: the judge's relevance.jsonl, pointwise.jsonl or games.jsonl; may "
+        "be repeated",
         action="append",
         type=path_of,
-        metavar="FILE",
-        help="of labels.csv as label-sheet writes it: the judge's relevance.jsonl, pointwise.jsonl or games.jsonl; may "
-        "be repeated",
     )
-    verb.add_argument(
-        "--qrels", action="append", type=path_of, metavar="FILE", help="instead: people's qrels, then the judge's"
-    )
-    verb.add_argument("--relevant", metavar="LABEL", help="the lowest label that counts as relevant")
-    verb.add_argument("--scale", metavar="L,L,…", help="the labels in order, where they are words or some never occur")
-    verb.add_argument(
-        "--map",
+    add(verb, "--qrels FILE", "instead: people's qrels, then the judge's", action="append", type=path_of)
+    add(verb, "--relevant LABEL", "the lowest label that counts as relevant")
+    add(verb, "--scale L,L,…", "the labels in order, where they are words or some never occur")
+    add(
+        verb,
+        "--map [COL:]OLD=NEW,…",
+        "recode labels (0=3,1=2), of all columns or of one; an empty NEW is a missing label; may be repeated",
         action="append",
-        metavar="[COL:]OLD=NEW,…",
-        help="recode labels (0=3,1=2), of all columns or of one; an empty NEW is a missing label; may be repeated",
     )
-    verb.add_argument(
-        "--sort-by", metavar="FIGURE", help="of several judges' table; default: kappa at --relevant, else kappa"
-    )
-    verb.add_argument("--plot", type=path_of, metavar="HTML", help="write the Bland-Altman plot here")
-    add_draws(verb)
-    add_json(verb)
+    add(verb, "--sort-by FIGURE", "of several judges' table; default: kappa at --relevant, else kappa")
+    add(verb, "--plot HTML", "write the Bland-Altman plot here", type=path_of)
+    add_shared(verb, "--bootstrap", "--seed", "--json")
 
 
 def run_agree(options: argparse.Namespace) -> int:
@@ -248,14 +238,12 @@ def _ratings(options: argparse.Namespace) -> tuple[Ratings, dict[str, str]]:
 
 
 def add_agree_systems(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--qrels", action="append", type=path_of, metavar="FILE", help="qrels, TREC or BEIR; given twice")
-    verb.add_argument("--runs", type=path_of, metavar="DIR", help="a folder of TREC runs, one a system")
-    verb.add_argument("--measure", metavar="M", help="nDCG@10, RR(rel=2)@5, …, or as trec_eval has it")
-    verb.add_argument("--scores", type=path_of, metavar="FILE", help="instead: a table of system, score, score")
-    verb.add_argument("--by", metavar="COL", help="of --scores: a column that divides the systems, such as year")
-    add_sections(verb)
-    add_draws(verb)
-    add_json(verb)
+    add(verb, "--qrels FILE", "qrels, TREC or BEIR; given twice", action="append", type=path_of)
+    add(verb, "--runs DIR", "a folder of TREC runs, one a system", type=path_of)
+    add(verb, "--measure M", "nDCG@10, RR(rel=2)@5, …, or as trec_eval has it")
+    add(verb, "--scores FILE", "instead: a table of system, score, score", type=path_of)
+    add(verb, "--by COL", "of --scores: a column that divides the systems, such as year")
+    add_shared(verb, "--sections", "--bootstrap", "--seed", "--json")
 
 
 def run_agree_systems(options: argparse.Namespace) -> int:
@@ -321,31 +309,24 @@ _MODES = "needs CORPUS, or --labels FILE with --judgments FILE, or --labels FILE
 
 
 def add_calibrate(verb: argparse.ArgumentParser) -> None:
-    add_corpus(verb, needed=False)
-    verb.add_argument("--labels", type=path_of, metavar="FILE", help="instead of CORPUS: labels.csv, or a table")
-    verb.add_argument(
-        "--judgments",
+    add_shared(verb, "[CORPUS]", "--results")
+    add(verb, "--labels FILE", "instead of CORPUS: labels.csv, or a table", type=path_of)
+    add(
+        verb,
+        "--judgments FILE",
+        "of labels.csv: the judge's relevance.jsonl, pointwise.jsonl or judgments.jsonl; may be repeated",
         action="append",
         type=path_of,
-        metavar="FILE",
-        help="of labels.csv: the judge's relevance.jsonl, pointwise.jsonl or judgments.jsonl; may be repeated",
     )
-    verb.add_argument("--human", metavar="COL", help="of a table: the column of people's labels")
-    verb.add_argument("--judge", action="append", metavar="COL", help="and a column of a judge's numbers; repeatable")
-    verb.add_argument("--by", metavar="COL", help="the column that names the query; default: query_id, if it is there")
-    verb.add_argument("--relevant", metavar="LABEL", help="people's lowest label that is a yes; default: 2 of 0 to 2")
-    verb.add_argument(
-        "--threshold", type=float, metavar="X", help="the judge's at present (default: as the experiment has it)"
+    add(verb, "--human COL", "of a table: the column of people's labels")
+    add(verb, "--judge COL", "and a column of a judge's numbers; repeatable", action="append")
+    add_shared(verb, "--by")
+    add(verb, "--relevant LABEL", "people's lowest label that is a yes; default: 2 of 0 to 2")
+    add(verb, "--threshold X", "the judge's at present (default: as the experiment has it)", type=float)
+    add(
+        verb, "--choose-by", "what is made as large as it gets", choices=["kappa", "balanced_accuracy"], default="kappa"
     )
-    verb.add_argument(
-        "--choose-by",
-        choices=["kappa", "balanced_accuracy"],
-        default="kappa",
-        help="what is made as large as it gets; default: kappa",
-    )
-    add_sections(verb)
-    add_draws(verb)
-    add_json(verb)
+    add_shared(verb, "--sections", "--bootstrap", "--seed", "--json")
 
 
 def run_calibrate(options: argparse.Namespace) -> int:
@@ -404,19 +385,20 @@ def _least(options: argparse.Namespace) -> float | None:
 
 
 def add_label_sheet(verb: argparse.ArgumentParser) -> None:
-    add_corpus(verb)
-    verb.add_argument("--n", type=int, default=100, metavar="N", help="about how many labels; default: 100")
-    verb.add_argument("--seed", type=int, default=7, metavar="N", help="of the draw; default: 7")
-    verb.add_argument("--out", type=path_of, metavar="CSV", help="the sheet (default: in CORPUS)")
-    verb.add_argument(
+    add_shared(verb, "CORPUS", "--results")
+    add(verb, "--n N", "about how many labels", type=int, default=100)
+    add(verb, "--seed N", "of the draw", type=int, default=7)
+    add(verb, "--out CSV", "the sheet (default: in CORPUS)", type=path_of)
+    add(
+        verb,
         "--kind",
+        "draw only these, may be repeated (passages come by whole queries, which MRR needs); default: all",
         action="append",
         choices=["passages", "answers", "games"],
-        help="draw only these, may be repeated (passages come by whole queries, which MRR needs); default: all",
     )
-    verb.add_argument("--criterion", action="append", metavar="NAME", help="of answers, may be repeated; default: all")
-    verb.add_argument("--take", type=path_of, metavar="FILE", help="take the labels of a filled sheet into labels.csv")
-    verb.add_argument("--who", metavar="NAME", help="with --take: who labelled it")
+    add(verb, "--criterion NAME", "of answers, may be repeated; default: all", action="append")
+    add(verb, "--take FILE", "take the labels of a filled sheet into labels.csv", type=path_of)
+    add(verb, "--who NAME", "with --take: who labelled it")
 
 
 def run_label_sheet(options: argparse.Namespace) -> int:

@@ -22,7 +22,7 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.text import plain
 
 from ..pipeline.stages import asking_obstacles, file_obstacles, models_called, stages_of
-from ..terminal import add_corpus, add_json, print_json
+from ..terminal import add_shared, print_json
 
 Status = Literal["ok", "absent", "mend"]
 
@@ -159,8 +159,7 @@ def _opensearch(workspace: Workspace) -> str:
 
 
 def add_doctor(verb: argparse.ArgumentParser) -> None:
-    add_corpus(verb, needed=False)
-    add_json(verb)
+    add_shared(verb, "[CORPUS]", "--results", "--json")
 
 
 def run_doctor(options: argparse.Namespace) -> int:

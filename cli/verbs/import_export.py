@@ -37,7 +37,7 @@ from ragassay.experiment.plugins import names_of
 from ragassay.files import digest_bytes, json_line
 from ragassay.text import plain, without_keys
 
-from ..terminal import add_corpus, path_of
+from ..terminal import add, add_shared, path_of
 
 LEFT_OUT = {
     *("replies", "requests", "batches", "batch-requests", "embeddings", "rerank-scores", "server-calls", "screening")
@@ -149,11 +149,9 @@ def _say(notes: Sequence[str]) -> None:
 
 
 def add_archive(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("folder", type=path_of, metavar="RESULTS", help="the results folder")
-    verb.add_argument(
-        "--corpus", type=path_of, metavar="DIR", help="the corpus folder, for experiment.toml and prompts"
-    )
-    verb.add_argument("--out", type=path_of, required=True, metavar="ZIP", help="the file to write")
+    add(verb, "folder RESULTS", "the results folder", type=path_of)
+    add(verb, "--corpus DIR", "the corpus folder, for experiment.toml and prompts", type=path_of)
+    add(verb, "--out ZIP", "the file to write", type=path_of, required=True)
 
 
 def run_archive(options: argparse.Namespace) -> int:
@@ -171,23 +169,23 @@ def add_export(verb: argparse.ArgumentParser) -> None:
         "Write what evaluators gave in CORPUS's run as CSV (--format), or its run as another tool's files (--to); "
         "there CORPUS may be a results folder too."
     )
-    add_corpus(verb)
+    add_shared(verb, "CORPUS", "--results")
     whose = verb.add_mutually_exclusive_group(required=True)
-    whose.add_argument("--format", choices=["agent-evaluation", "open-rag-eval"], help="whose columns")
+    add(whose, "--format", "whose columns", choices=["agent-evaluation", "open-rag-eval"])
     to = [*formats(), *names_of("exports"), "mlflow"]
-    whose.add_argument("--to", choices=to, help="whose files; --out is then the folder to make")
-    verb.add_argument(
-        "--out",
+    add(whose, "--to", "whose files; --out is then the folder to make", choices=to)
+    add(
+        verb,
+        "--out FILE",
+        "the file to write; in CSV, what a spreadsheet would take for a formula gets an apostrophe before it",
         type=path_of,
         required=True,
-        metavar="FILE",
-        help="the file to write; in CSV, what a spreadsheet would take for a formula gets an apostrophe before it",
     )
-    verb.add_argument(
-        "--metrics",
+    add(
+        verb,
+        "--metrics JSON",
+        "write the run's figures too, each with n, n_failed and its interval (agent-evaluation only)",
         type=path_of,
-        metavar="JSON",
-        help="write the run's figures too, each with n, n_failed and its interval (agent-evaluation only)",
     )
 
 
@@ -239,16 +237,16 @@ def as_csv(columns: Sequence[str], rows: Iterable[Mapping[str, str | float | int
 def add_import(verb: argparse.ArgumentParser) -> None:
     from ragassay.evaluate.from_files.collections.listen import ADDRESS
 
-    verb.add_argument("sources", type=path_of, nargs="*", metavar="SOURCE", help="files, or folders of them")
-    verb.add_argument("--from", dest="from_", choices=[*sources(), *names_of("exports")], help="whose they are")
-    verb.add_argument(
-        "--listen",
+    add(verb, "sources SOURCE", "files, or folders of them", type=path_of, nargs="*")
+    add(verb, "--from", "whose they are", dest="from_", choices=[*sources(), *names_of("exports")])
+    add(
+        verb,
+        "--listen HOST:PORT",
+        f"instead: take an application's traces on this machine (OTLP/HTTP) until Ctrl-C; default: {ADDRESS}",
         nargs="?",
         const=ADDRESS,
-        metavar="HOST:PORT",
-        help=f"instead: take an application's traces on this machine (OTLP/HTTP) until Ctrl-C; default: {ADDRESS}",
     )
-    verb.add_argument("--out", type=path_of, required=True, metavar="DIR", help="the folder to make")
+    add(verb, "--out DIR", "the folder to make", type=path_of, required=True)
 
 
 def run_import(options: argparse.Namespace) -> int:

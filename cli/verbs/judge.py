@@ -50,7 +50,7 @@ from ragassay.records import Assessment, Figure, KeptReplies
 from ragassay.text import plain
 
 from ..pipeline.opening import locked
-from ..terminal import add_experiment, add_json, path_of, print_json, print_rows, print_table, shown_figure, value_of
+from ..terminal import STAGE, add, add_shared, path_of, print_json, print_rows, print_table, shown_figure, value_of
 from .import_export import as_csv
 
 
@@ -226,41 +226,36 @@ _ON_CORPUS = ("results", "ignore_recorded", "retry_failed")
 
 def add_judge(verb: argparse.ArgumentParser) -> None:
     """The verb and its options: those of a stage, and those for files instead of CORPUS."""
-    add_experiment(verb, needs_corpus=False)
+    add_shared(verb, "[CORPUS]", "--results", *STAGE)
     verb.description = "Stage: have the judge grade passages, answers and pairs; or run evaluators on files of yours."
     files = verb.add_argument_group("on files instead of CORPUS")
-    files.add_argument(
-        "--answers",
+    add(
+        files,
+        "--answers FILE",
+        "answers, an agent a file, in JSON Lines, JSON or CSV of ours or another tool's; may be repeated",
         action="append",
         type=path_of,
-        metavar="FILE",
-        help="answers, an agent a file, in JSON Lines, JSON or CSV of ours or another tool's; may be repeated",
     )
-    files.add_argument("--format", metavar="NAME", help="whose columns those are (default: told by them)")
-    files.add_argument("--passages", type=path_of, metavar="JSONL", help="what the answers' passages name (BEIR)")
-    files.add_argument("--queries", type=path_of, metavar="JSONL", help="BEIR; or give `query` in the answers' lines")
-    files.add_argument("--with", dest="with_", metavar="NAME,NAME", help="evaluators: see `ragassay judge --list`")
-    files.add_argument("--out", type=path_of, metavar="JSONL", help="the judgments to write")
-    files.add_argument("--config", type=path_of, metavar="TOML", help="an experiment.toml for models and settings")
-    files.add_argument("--base-url", metavar="URL", help="the address of --model, if not its provider's")
-    files.add_argument("--mode", choices=["auto", "label", "probability"], help="how the model is asked")
-    files.add_argument("--max-rows", type=int, metavar="N", help="judge only the first N answers, in the files' order")
-    files.add_argument(
-        "--threshold",
+    add(files, "--format NAME", "whose columns those are (default: told by them)")
+    add(files, "--passages JSONL", "what the answers' passages name (BEIR)", type=path_of)
+    add(files, "--queries JSONL", "BEIR; or give `query` in the answers' lines", type=path_of)
+    add(files, "--with NAME,NAME", "evaluators: see `ragassay judge --list`", dest="with_")
+    add(files, "--out JSONL", "the judgments to write", type=path_of)
+    add(files, "--config TOML", "an experiment.toml for models and settings", type=path_of)
+    add_shared(files, "--base-url", "--mode")
+    add(files, "--max-rows N", "judge only the first N answers, in the files' order", type=int)
+    add(
+        files,
+        "--threshold NAME=LABEL",
+        "from which label a criterion is good enough; may be repeated (default: see `ragassay judge --list`)",
         action="append",
         default=[],
-        metavar="NAME=LABEL",
-        help="from which label a criterion is good enough; may be repeated (default: see `ragassay judge --list`)",
     )
-    files.add_argument(
-        "--verdicts", type=path_of, metavar="JSONL", help="write pass or fail of each answer, with its root cause"
-    )
-    files.add_argument(
-        "--export", type=path_of, metavar="CSV", help="write a table in the columns of Databricks' Agent Evaluation"
-    )
-    files.add_argument("--kept-replies", type=path_of, metavar="JSONL", help="write what the model replied")
-    add_json(files)
-    files.add_argument("--work", type=path_of, metavar="DIR", help="requests and replies (default: OUT.work)")
+    add(files, "--verdicts JSONL", "write pass or fail of each answer, with its root cause", type=path_of)
+    add(files, "--export CSV", "write a table in the columns of Databricks' Agent Evaluation", type=path_of)
+    add(files, "--kept-replies JSONL", "write what the model replied", type=path_of)
+    add_shared(files, "--json")
+    add(files, "--work DIR", "requests and replies (default: OUT.work)", type=path_of)
 
 
 def run_judge(options: argparse.Namespace) -> int:
@@ -340,9 +335,9 @@ def _first(options: argparse.Namespace, *names: str) -> str | None:
 
 
 def add_judges(verb: argparse.ArgumentParser) -> None:
-    add_json(verb)
-    verb.add_argument("--tags", action="store_true", help="print which bear on what of NIST AI RMF and SR 11-7 instead")
-    verb.add_argument("--markdown", action="store_true", help="print the table of docs/evaluators.md instead")
+    add_shared(verb, "--json")
+    add(verb, "--tags", "print which bear on what of NIST AI RMF and SR 11-7 instead", action="store_true")
+    add(verb, "--markdown", "print the table of docs/evaluators.md instead", action="store_true")
 
 
 def run_judges(options: argparse.Namespace) -> int:

@@ -15,8 +15,8 @@ from ragassay.errors import InputError, RepliesMissing
 from ragassay.text import plain
 
 from ..terminal import (
-    add_draws,
-    add_json,
+    add,
+    add_shared,
     check_least,
     interval_of,
     path_of,
@@ -110,75 +110,69 @@ _DEFAULT_WORK = Path("results") / "meta-eval"
 
 
 def add_meta_eval(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument(
-        "--judge",
+    add(
+        verb,
+        "--judge NAME,…",
+        "an evaluator (see `ragassay judge --list`), or several side by side, with a comma between them",
         required=True,
-        metavar="NAME,…",
-        help="an evaluator (see `ragassay judge --list`), or several side by side, with a comma between them",
     )
-    verb.add_argument(
-        "--labelled",
+    add(
+        verb,
+        "--labelled FILE",
+        "rows (JSON Lines, CSV, TSV) of claim, document, label; of question, answer, expected, label; or of "
+        "question, answer; or qrels (TREC, BEIR) with --passages and --queries",
         type=path_of,
         required=True,
-        metavar="FILE",
-        help="rows (JSON Lines, CSV, TSV) of claim, document, label; of question, answer, expected, label; or of "
-        "question, answer; or qrels (TREC, BEIR) with --passages and --queries",
     )
-    verb.add_argument(
-        "--kind", choices=["relevance", "claims", "answers", "correctness"], help="default: by the fields"
-    )
-    verb.add_argument("--passages", type=path_of, metavar="JSONL", help="what the qrels label (BEIR)")
-    verb.add_argument("--queries", type=path_of, metavar="JSONL", help="what they label it for (BEIR)")
-    verb.add_argument(
-        "--negatives", type=path_of, metavar="RUN", help="a TREC run: its first passages without a label count as 0"
-    )
-    verb.add_argument("--depth", type=int, default=10, metavar="K", help="how many of --negatives' first; default: 10")
-    verb.add_argument(
-        "--relevant",
+    add(verb, "--kind", "default: by the fields", choices=["relevance", "claims", "answers", "correctness"])
+    add(verb, "--passages JSONL", "what the qrels label (BEIR)", type=path_of)
+    add(verb, "--queries JSONL", "what they label it for (BEIR)", type=path_of)
+    add(verb, "--negatives RUN", "a TREC run: its first passages without a label count as 0", type=path_of)
+    add(verb, "--depth K", "how many of --negatives' first", type=int, default=10)
+    add(
+        verb,
+        "--relevant LABEL",
+        "people's label that counts: the lowest number, or a word (may be repeated)",
         action="append",
         default=[],
-        metavar="LABEL",
-        help="people's label that counts: the lowest number, or a word (may be repeated)",
     )
-    verb.add_argument(
-        "--binary-at",
+    add(
+        verb,
+        "--binary-at X",
+        "the judge's lowest label that counts; default: 2 of 0 to 3, else the middle of the scale",
         type=float,
-        metavar="X",
-        help="the judge's lowest label that counts; default: 2 of 0 to 3, else the middle of the scale",
     )
-    verb.add_argument("--criterion", metavar="NAME", help="which figure of a judge that gives several")
-    verb.add_argument("--n", type=int, metavar="N", help="rows drawn at random; default: all")
-    verb.add_argument(
+    add(verb, "--criterion NAME", "which figure of a judge that gives several")
+    add(verb, "--n N", "rows drawn at random; default: all", type=int)
+    add(
+        verb,
         "--balance",
+        "draw half of them from the labels that count, or (grades) as many of each label",
         nargs="?",
         const="halves",
         choices=["halves", "grades"],
-        help="draw half of them from the labels that count, or (grades) as many of each label",
     )
-    verb.add_argument(
-        "--set",
+    add(
+        verb,
+        "--set KEY=VALUE",
+        "an option of the judge, as in [evaluate.settings]; may be repeated",
         action="append",
         default=[],
-        metavar="KEY=VALUE",
-        help="an option of the judge, as in [evaluate.settings]; may be repeated",
     )
-    verb.add_argument("--model", action="append", metavar="MODEL", help="provider:name; may be repeated")
-    verb.add_argument("--base-url", metavar="URL", help="the address of --model, if not its provider's")
-    verb.add_argument("--mode", choices=["auto", "label", "probability"], help="how the model is asked")
-    verb.add_argument(
+    add(verb, "--model MODEL", "provider:name; may be repeated", action="append")
+    add_shared(verb, "--base-url", "--mode")
+    add(
+        verb,
         "--prompts",
+        "in whose wording, where there are two; may be repeated (default: --config's, else paper)",
         action="append",
         choices=["paper", "ragassay"],
-        help="in whose wording, where there are two; may be repeated (default: --config's, else paper)",
     )
-    verb.add_argument(
-        "--config", type=path_of, metavar="TOML", help="an experiment.toml for models, settings, own judges"
-    )
-    verb.add_argument("--max-cost", type=float, metavar="USD", help="stop each judge before it spends more")
-    verb.add_argument("--out", type=path_of, metavar="JSONL", help="the judgments to write")
-    verb.add_argument("--work", type=path_of, metavar="DIR", help="requests and replies (default: results/meta-eval)")
-    add_draws(verb)
-    add_json(verb)
+    add(verb, "--config TOML", "an experiment.toml for models, settings, own judges", type=path_of)
+    add(verb, "--max-cost USD", "stop each judge before it spends more", type=float)
+    add(verb, "--out JSONL", "the judgments to write", type=path_of)
+    add(verb, "--work DIR", "requests and replies (default: results/meta-eval)", type=path_of)
+    add_shared(verb, "--bootstrap", "--seed", "--json")
 
 
 def run_meta_eval(options: argparse.Namespace) -> int:

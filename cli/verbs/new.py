@@ -26,12 +26,12 @@ from ragassay.models.endpoint import provider_of, providers
 from ragassay.models.servers import served_models, why_unreachable
 from ragassay.text import listed, plain
 
-from ..terminal import path_of
+from ..terminal import add, path_of
 
 
 def add_model(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("action", choices=["fetch"], help="fetch: download it, resumably, and keep its sha256 on record")
-    verb.add_argument("name", metavar="MODEL", help="local:hf:OWNER/REPO/FILE.gguf")
+    add(verb, "action", "fetch: download it, resumably, and keep its sha256 on record", choices=["fetch"])
+    add(verb, "name MODEL", "local:hf:OWNER/REPO/FILE.gguf")
 
 
 def run_model(options: argparse.Namespace) -> int:
@@ -137,27 +137,23 @@ _OURS = {"experiment.toml", "questions.txt"}
 
 
 def add_new(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("corpus", type=path_of, metavar="CORPUS", help="the folder to make, such as corpora/mine")
-    verb.add_argument(
-        "documents", type=path_of, nargs="*", metavar="DOCUMENT", help="to copy into it: PDF, .md, .txt, .html, .docx"
-    )
-    verb.add_argument(
-        "--questions",
+    add(verb, "corpus CORPUS", "the folder to make, such as corpora/mine", type=path_of)
+    add(verb, "documents DOCUMENT", "to copy into it: PDF, .md, .txt, .html, .docx", type=path_of, nargs="*")
+    add(
+        verb,
+        "--questions FILE",
+        "your own, which are then the test set: .txt (one a line), .csv, .tsv, .xlsx, .json or .jsonl",
         type=path_of,
-        metavar="FILE",
-        help="your own, which are then the test set: .txt (one a line), .csv, .tsv, .xlsx, .json or .jsonl",
     )
-    verb.add_argument(
-        "--column",
+    add(
+        verb,
+        "--column WHAT=HEADING",
+        "which column is the question, answer, id or role, where its heading does not tell: question=Frage",
         action="append",
         default=[],
-        metavar="WHAT=HEADING",
-        help="which column is the question, answer, id or role, where its heading does not tell: question=Frage",
     )
-    verb.add_argument("--model", metavar="MODEL", help="use this model (provider:name) for everything")
-    verb.add_argument(
-        "--base-url", metavar="URL", help="the address of the models' server, such as http://127.0.0.1:8000/v1"
-    )
+    add(verb, "--model MODEL", "use this model (provider:name) for everything")
+    add(verb, "--base-url URL", "the address of the models' server, such as http://127.0.0.1:8000/v1")
 
 
 def run_new(options: argparse.Namespace) -> int:

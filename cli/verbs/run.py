@@ -16,17 +16,7 @@ from ragassay import __version__
 from ragassay.errors import InputError, Obstacles
 from ragassay.text import listed, plain
 
-from ..terminal import (
-    actions,
-    add_corpus,
-    add_experiment,
-    add_json,
-    add_others,
-    add_results,
-    add_stage_options,
-    folder_of,
-    path_of,
-)
+from ..terminal import EXPERIMENT, STAGE, actions, add, add_shared, folder_of, path_of
 
 if TYPE_CHECKING:
     from ragassay.calls.reply_cache import Stored
@@ -38,7 +28,7 @@ SHELLS = ("bash", "zsh", "tcsh")
 
 
 def add_completion(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("shell", choices=SHELLS, help="whose; see docs/command-line.md for where it goes")
+    add(verb, "shell", "whose; see docs/command-line.md for where it goes", choices=SHELLS)
 
 
 def run_completion(options: argparse.Namespace) -> int:
@@ -60,8 +50,8 @@ def run_completion(options: argparse.Namespace) -> int:
 
 
 def add_demo(verb: argparse.ArgumentParser) -> None:
-    add_results(verb, default="results/avr-libc")
-    add_stage_options(verb)
+    add(verb, "--results DIR", "where to write (default: results/avr-libc)", type=folder_of)
+    add_shared(verb, *STAGE)
 
 
 def run_demo(options: argparse.Namespace) -> int:
@@ -73,9 +63,7 @@ def run_demo(options: argparse.Namespace) -> int:
 
 
 def add_plan(verb: argparse.ArgumentParser) -> None:
-    add_experiment(verb)
-    add_others(verb)
-    add_json(verb)
+    add_shared(verb, *EXPERIMENT, "--with", "--json")
 
 
 def run_plan(options: argparse.Namespace) -> int:
@@ -167,8 +155,7 @@ def _print(rows: Sequence[Row], pace: Pace, workspace: Workspace) -> None:
 
 
 def add_run(verb: argparse.ArgumentParser) -> None:
-    add_experiment(verb)
-    add_others(verb)
+    add_shared(verb, *EXPERIMENT, "--with")
 
 
 def run_run(options: argparse.Namespace) -> int:
@@ -178,7 +165,8 @@ def run_run(options: argparse.Namespace) -> int:
     return run_all(options)
 
 
-add_stage = add_experiment
+def add_stage(verb: argparse.ArgumentParser) -> None:
+    add_shared(verb, *EXPERIMENT)
 
 
 def run_stage(options: argparse.Namespace) -> int:
@@ -189,8 +177,8 @@ def run_stage(options: argparse.Namespace) -> int:
 
 
 def add_replies(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("file", type=path_of, metavar="FILE", help="replies, .jsonl or .jsonl.gz")
-    add_corpus(verb)
+    add(verb, "file FILE", "replies, .jsonl or .jsonl.gz", type=path_of)
+    add_shared(verb, "CORPUS", "--results")
 
 
 def run_replies(options: argparse.Namespace) -> int:

@@ -8,11 +8,8 @@ from ragassay.errors import InputError
 from ragassay.text import plain
 
 from ..terminal import (
-    add_corpus,
-    add_draws,
-    add_json,
-    add_junit,
-    add_sections,
+    add,
+    add_shared,
     interval_of,
     path_of,
     print_figures,
@@ -24,17 +21,10 @@ from ..terminal import (
 
 
 def add_consistency(verb: argparse.ArgumentParser) -> None:
-    add_corpus(verb, needed=False)
-    verb.add_argument(
-        "--answers", action="append", type=path_of, metavar="JSONL", help="instead of CORPUS: answers, a run a file"
-    )
-    verb.add_argument(
-        "--embedding",
-        default="all-MiniLM-L6-v2",
-        metavar="MODEL",
-        help="of BERTScore, with --answers; default: all-MiniLM-L6-v2",
-    )
-    add_json(verb)
+    add_shared(verb, "[CORPUS]", "--results")
+    add(verb, "--answers JSONL", "instead of CORPUS: answers, a run a file", action="append", type=path_of)
+    add(verb, "--embedding MODEL", "of BERTScore, with --answers", default="all-MiniLM-L6-v2")
+    add_shared(verb, "--json")
 
 
 def run_consistency(options: argparse.Namespace) -> int:
@@ -68,25 +58,25 @@ def run_consistency(options: argparse.Namespace) -> int:
 
 def add_gate(verb: argparse.ArgumentParser) -> None:
     verb.epilog = "exit status: 0 not worse; 1 worse beyond noise and --max-drop; 3 undecided; 2 bad input"
-    verb.add_argument("new", type=path_of, metavar="NEW", help="the results folder to judge")
-    verb.add_argument("--baseline", type=path_of, required=True, metavar="OLD", help="the results folder to hold it to")
-    verb.add_argument(
-        "--measure",
+    add(verb, "new NEW", "the results folder to judge", type=path_of)
+    add(verb, "--baseline OLD", "the results folder to hold it to", type=path_of, required=True)
+    add(
+        verb,
+        "--measure M",
+        "RR(rel=2)@5, accuracy, an evaluator's criterion, …; may be repeated",
         action="append",
         default=[],
-        metavar="M",
-        help="RR(rel=2)@5, accuracy, an evaluator's criterion, …; may be repeated",
     )
-    verb.add_argument("--agent", action="append", default=[], metavar="NAME", help="default: all that both runs have")
-    verb.add_argument(
-        "--max-drop",
-        type=float,
-        metavar="DROP",
-        help="tolerated, in the measure's own unit: 0.02 is 0.02 of MRR, and 0.02 of a label from 0 to 2; "
+    add(verb, "--agent NAME", "default: all that both runs have", action="append", default=[])
+    add(
+        verb,
+        "--max-drop DROP",
+        "tolerated, in the measure's own unit: 0.02 is 0.02 of MRR, and 0.02 of a label from 0 to 2; "
         "default: 2%% of each measure's range, if these queries can show so little",
+        type=float,
     )
-    verb.add_argument("--markdown", type=path_of, metavar="FILE", help="also write the summary here")
-    add_junit(verb)
+    add(verb, "--markdown FILE", "also write the summary here", type=path_of)
+    add_shared(verb, "--junit")
 
 
 def run_gate(options: argparse.Namespace) -> int:
@@ -109,9 +99,9 @@ def run_gate(options: argparse.Namespace) -> int:
 
 
 def add_plot(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("figures", type=path_of, nargs="+", metavar="RESULTS", help="results.json, or its folder")
-    verb.add_argument("--out", type=path_of, required=True, metavar="HTML", help="the page to write")
-    verb.add_argument("--measure", action="append", metavar="M", help="only these, may be repeated; default: all")
+    add(verb, "figures RESULTS", "results.json, or its folder", type=path_of, nargs="+")
+    add(verb, "--out HTML", "the page to write", type=path_of, required=True)
+    add(verb, "--measure M", "only these, may be repeated; default: all", action="append")
 
 
 def run_plot(options: argparse.Namespace) -> int:
@@ -126,28 +116,26 @@ def run_plot(options: argparse.Namespace) -> int:
     return 0
 
 
-_GAMES = "games: JSON Lines, .json, .csv or .tsv, in our columns, RAGElo's or LMSYS's; an order is not needed"
-
-
 def add_rate(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--games", type=path_of, required=True, metavar="FILE", help=_GAMES)
-    verb.add_argument(
-        "--method", choices=["elo", "bradley-terry"], default="bradley-terry", help="default: bradley-terry"
+    add(
+        verb,
+        "--games FILE",
+        "games: JSON Lines, .json, .csv or .tsv, in our columns, RAGElo's or LMSYS's; an order is not needed",
+        type=path_of,
+        required=True,
     )
-    verb.add_argument(
+    add(verb, "--method", choices=["elo", "bradley-terry"], default="bradley-terry")
+    add(
+        verb,
         "--ties",
+        "of Bradley-Terry: Davidson's tie parameter, or a tie as half a win for each",
         choices=["davidson", "half"],
         default="davidson",
-        help="of Bradley-Terry: Davidson's tie parameter, or a tie as half a win for each; default: davidson",
     )
-    verb.add_argument("--k-factor", type=float, default=4.0, metavar="K", help="of Elo; default: 4")
-    verb.add_argument(
-        "--initial", type=float, default=500.0, metavar="R", help="the rating all start from; default: 500"
-    )
-    verb.add_argument("--tournaments", type=int, default=500, metavar="N", help="of Elo, shuffled; default: 500")
-    add_draws(verb)
-    add_sections(verb)
-    add_json(verb)
+    add(verb, "--k-factor K", "of Elo", type=float, default=4.0)
+    add(verb, "--initial R", "the rating all start from", type=float, default=500.0)
+    add(verb, "--tournaments N", "of Elo, shuffled", type=int, default=500)
+    add_shared(verb, "--bootstrap", "--seed", "--sections", "--json")
 
 
 def run_rate(options: argparse.Namespace) -> int:
@@ -183,13 +171,10 @@ def run_rate(options: argparse.Namespace) -> int:
 
 
 def add_score(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--qrels", type=path_of, required=True, metavar="FILE", help="qrels, TREC or BEIR layout")
-    verb.add_argument("--run", type=path_of, required=True, metavar="FILE", help="a TREC run")
-    verb.add_argument(
-        "--measure", action="append", required=True, metavar="M", help="nDCG@10, RR(rel=2)@5, R@100, …; may be repeated"
-    )
-    add_sections(verb)
-    add_json(verb)
+    add(verb, "--qrels FILE", "qrels, TREC or BEIR layout", type=path_of, required=True)
+    add(verb, "--run FILE", "a TREC run", type=path_of, required=True)
+    add(verb, "--measure M", "nDCG@10, RR(rel=2)@5, R@100, …; may be repeated", action="append", required=True)
+    add_shared(verb, "--sections", "--json")
 
 
 def run_score(options: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ragassay.errors import InputError
 from ragassay.text import plain
 
-from ..terminal import path_of
+from ..terminal import add, path_of
 
 if TYPE_CHECKING:
     from ragassay.experiment.settings import OpenSearchSettings
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 def add_server(options: argparse._ActionsContainer) -> None:
     """--url and --aws-region."""
-    options.add_argument("--url", metavar="URL", help="of the server, comma between nodes; default: OPENSEARCH_URL")
-    options.add_argument("--aws-region", metavar="REGION", help="sign requests for AWS (SigV4)")
+    add(options, "--url URL", "of the server, comma between nodes; default: OPENSEARCH_URL")
+    add(options, "--aws-region REGION", "sign requests for AWS (SigV4)")
 
 
 def server_settings(options: argparse.Namespace) -> OpenSearchSettings:
@@ -43,9 +43,9 @@ def server_settings(options: argparse.Namespace) -> OpenSearchSettings:
 
 
 def add_opensearch(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("action", choices=["list", "remove"], help="what to do")
-    verb.add_argument("--index", action="append", default=[], metavar="NAME", help="with remove: which; repeatable")
-    verb.add_argument("--old", action="store_true", help="with remove: each that another index took the alias from")
+    add(verb, "action", "what to do", choices=["list", "remove"])
+    add(verb, "--index NAME", "with remove: which; repeatable", action="append", default=[])
+    add(verb, "--old", "with remove: each that another index took the alias from", action="store_true")
     add_server(verb)
 
 
@@ -68,71 +68,68 @@ def run_opensearch(options: argparse.Namespace) -> int:
 
 
 _LEXICAL = ("analyzer", "stop_words", "k1", "b")
-_QUERIES = "queries.jsonl (BEIR), lines of id, tab and text, or TREC topics (<top>)"
 
 
 def add_search(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument(
-        "--corpus",
+    add(verb, "--corpus FILE", "corpus.jsonl (BEIR), or a TREC collection (<DOC>)", type=path_of, required=True)
+    add(
+        verb,
+        "--queries FILE",
+        "queries.jsonl (BEIR), lines of id, tab and text, or TREC topics (<top>)",
         type=path_of,
         required=True,
-        metavar="FILE",
-        help="corpus.jsonl (BEIR), or a TREC collection (<DOC>)",
     )
-    verb.add_argument("--queries", type=path_of, required=True, metavar="FILE", help=_QUERIES)
-    verb.add_argument(
+    add(
+        verb,
         "--topic-field",
+        "what of a TREC topic is asked; may be repeated; default: title",
         action="append",
         choices=["title", "desc", "narr"],
-        help="what of a TREC topic is asked; may be repeated; default: title",
     )
-    verb.add_argument(
-        "--retriever",
+    add(
+        verb,
+        "--retriever NAME",
+        "bm25, knn, hybrid, sparse, late-interaction, or another kind, a package's too",
         default="bm25",
-        metavar="NAME",
-        help="bm25, knn, hybrid, sparse, late-interaction, or another kind, a package's too; default: bm25",
     )
-    verb.add_argument("--embedding", default="all-MiniLM-L6-v2", metavar="MODEL", help="default: all-MiniLM-L6-v2")
-    verb.add_argument(
+    add(verb, "--embedding MODEL", default="all-MiniLM-L6-v2")
+    add(
+        verb,
         "--embedding-backend",
+        "what runs the embedding model; default: auto, ONNX Runtime on a processor where it is installed",
         choices=["auto", "torch", "onnx", "onnx-int8"],
         default="auto",
-        help="what runs the embedding model; default: auto, ONNX Runtime on a processor where it is installed",
     )
-    verb.add_argument(
+    add(
+        verb,
         "--bm25",
+        "lucene: bm25s with lengths rounded as in Lucene's index",
         choices=["bm25s", "lucene", "rank-bm25"],
         default="bm25s",
-        help="lucene: bm25s with lengths rounded as in Lucene's index; default: bm25s",
     )
-    verb.add_argument("--k1", type=float, metavar="X", help="of BM25; default: 1.2")
-    verb.add_argument("--b", type=float, metavar="X", help="of BM25; default: 0.75")
-    verb.add_argument("--language", default="en", help="of stop words and stemming; default: en")
-    verb.add_argument(
+    add(verb, "--k1 X", "of BM25; default: 1.2", type=float)
+    add(verb, "--b X", "of BM25; default: 0.75", type=float)
+    add(verb, "--language", "of stop words and stemming", default="en")
+    add(
+        verb,
         "--analyzer",
+        "of BM25: ours, or Lucene's EnglishAnalyzer to the letter; default: by-language",
         choices=["by-language", "lucene-english"],
-        help="of BM25: ours, or Lucene's EnglishAnalyzer to the letter; default: by-language",
     )
-    verb.add_argument(
-        "--stop-words", type=path_of, metavar="FILE", help="of BM25: these, one a line, in place of its own"
-    )
-    verb.add_argument("--rrf-k", type=int, default=60, metavar="N", help="of the hybrid's fusion; default: 60")
-    verb.add_argument("--k", type=int, default=100, metavar="N", help="passages a query; default: 100")
-    verb.add_argument(
-        "--cache", type=path_of, metavar="DIR", help="where embeddings are kept; default: embeddings beside the run"
-    )
-    verb.add_argument("--no-cache", action="store_true", help="keep no embeddings")
-    verb.add_argument("--out", type=path_of, required=True, metavar="RUN", help="the TREC run to write")
-    verb.add_argument("--engine", choices=["embedded", "opensearch"], default="embedded", help="default: embedded")
+    add(verb, "--stop-words FILE", "of BM25: these, one a line, in place of its own", type=path_of)
+    add(verb, "--rrf-k N", "of the hybrid's fusion", type=int, default=60)
+    add(verb, "--k N", "passages a query", type=int, default=100)
+    add(verb, "--cache DIR", "where embeddings are kept; default: embeddings beside the run", type=path_of)
+    add(verb, "--no-cache", "keep no embeddings", action="store_true")
+    add(verb, "--out RUN", "the TREC run to write", type=path_of, required=True)
+    add(verb, "--engine", choices=["embedded", "opensearch"], default="embedded")
     server = verb.add_argument_group("with --engine opensearch")
     add_server(server)
-    server.add_argument("--index", dest="index_name", metavar="NAME", help="search this one; nothing is indexed")
-    server.add_argument("--hybrid", choices=["ours", "server"], help="who fuses; default: ours")
-    server.add_argument("--knn-engine", choices=["lucene", "faiss"], help="of a new index; default: lucene")
-    server.add_argument("--ef-search", type=int, metavar="N", help="candidates of HNSW; default: 100")
-    server.add_argument(
-        "--filter", action="append", metavar="KEY=VALUE", help="only passages with this metadata; may be repeated"
-    )
+    add(server, "--index NAME", "search this one; nothing is indexed", dest="index_name")
+    add(server, "--hybrid", "who fuses; default: ours", choices=["ours", "server"])
+    add(server, "--knn-engine", "of a new index; default: lucene", choices=["lucene", "faiss"])
+    add(server, "--ef-search N", "candidates of HNSW; default: 100", type=int)
+    add(server, "--filter KEY=VALUE", "only passages with this metadata; may be repeated", action="append")
 
 
 def run_search(options: argparse.Namespace) -> int:

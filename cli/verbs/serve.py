@@ -20,7 +20,7 @@ from ragassay.workbench.views.progress import StageState
 from ..pipeline.manifest import Standing, inputs_of, read_broken_off, read_manifest, read_standing, why_stale
 from ..pipeline.opening import with_finalists
 from ..pipeline.stages import stages_of
-from ..terminal import folder_of
+from ..terminal import add, folder_of
 
 
 def states_of(workspace: Workspace) -> tuple[StageState, ...]:
@@ -79,12 +79,10 @@ EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
 
 
 def add_serve(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("corpora", nargs="*", metavar="CORPUS", help="corpus folders (default: those that have results)")
-    verb.add_argument(
-        "--results", action="append", default=[], metavar="DIR", help="the results of each CORPUS, in turn"
-    )
-    verb.add_argument("--port", type=int, default=PORT, help=f"default: {PORT}; 0 takes a free one")
-    verb.add_argument("--host", default="127.0.0.1", help="another address asks for a token (default: 127.0.0.1)")
+    add(verb, "corpora CORPUS", "corpus folders (default: those that have results)", nargs="*")
+    add(verb, "--results DIR", "the results of each CORPUS, in turn", action="append", default=[])
+    add(verb, "--port", f"default: {PORT}; 0 takes a free one", type=int, default=PORT)
+    add(verb, "--host", "another address asks for a token (default: 127.0.0.1)", default="127.0.0.1")
 
 
 def run_serve(options: argparse.Namespace) -> int:

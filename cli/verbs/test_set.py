@@ -15,17 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ragassay.errors import InputError
 from ragassay.text import plain
 
-from ..terminal import (
-    add_corpus,
-    add_json,
-    add_junit,
-    interval_of,
-    path_of,
-    print_json,
-    print_table,
-    value_of,
-    write_junit,
-)
+from ..terminal import add, add_shared, interval_of, path_of, print_json, print_table, value_of, write_junit
 
 if TYPE_CHECKING:
     from ragassay.calls.caller import Caller
@@ -42,31 +32,20 @@ SHOWN = 3
 
 
 def add_check(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument(
-        "set", type=path_of, metavar="SET", help="BEIR's queries.jsonl, or a set of Ragas, RAGElo, DeepEval, or CSV"
-    )
-    verb.add_argument(
-        "--corpus",
+    add(verb, "set SET", "BEIR's queries.jsonl, or a set of Ragas, RAGElo, DeepEval, or CSV", type=path_of)
+    add(
+        verb,
+        "--corpus DIR",
+        "a results folder, a folder of PDFs (which are read), or a corpus.jsonl (BEIR)",
         type=path_of,
-        metavar="DIR",
-        help="a results folder, a folder of PDFs (which are read), or a corpus.jsonl (BEIR)",
     )
-    verb.add_argument(
-        "--qrels", type=path_of, metavar="FILE", help="labels of passages, for questions without evidence"
-    )
-    verb.add_argument(
-        "--experts", type=path_of, metavar="FILE", help="people's questions; default: questions.txt of DIR, if there"
-    )
-    verb.add_argument("--language", metavar="CODE", help="of stems; default: that of DIR's experiment.toml, or en")
-    verb.add_argument(
-        "--embedding", metavar="MODEL", help="tell near-duplicates by meaning too, as all-MiniLM-L6-v2 does"
-    )
-    verb.add_argument("--out", type=path_of, metavar="FILE", help="write every question here, for accept and reject")
-    verb.add_argument(
-        "--accepted", type=path_of, metavar="CSV", help="read that sheet back: write what it accepts of SET to --out"
-    )
-    add_junit(verb)
-    add_json(verb)
+    add(verb, "--qrels FILE", "labels of passages, for questions without evidence", type=path_of)
+    add(verb, "--experts FILE", "people's questions; default: questions.txt of DIR, if there", type=path_of)
+    add(verb, "--language CODE", "of stems; default: that of DIR's experiment.toml, or en")
+    add(verb, "--embedding MODEL", "tell near-duplicates by meaning too, as all-MiniLM-L6-v2 does")
+    add(verb, "--out FILE", "write every question here, for accept and reject", type=path_of)
+    add(verb, "--accepted CSV", "read that sheet back: write what it accepts of SET to --out", type=path_of)
+    add_shared(verb, "--junit", "--json")
 
 
 def run_check(options: argparse.Namespace) -> int:
@@ -175,23 +154,16 @@ def _print_set(checked: Checked) -> None:
 
 
 def add_perturb(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("queries", type=path_of, metavar="QUERIES", help="BEIR's queries.jsonl, or a folder with one")
-    verb.add_argument("--out", type=path_of, required=True, metavar="JSONL", help="originals and what is made of them")
-    verb.add_argument(
-        "--kinds",
-        default="typos,word-order,case",
-        metavar="KIND,KIND",
-        help="typos, word-order, synonyms, case, paraphrase; default: typos,word-order,case",
-    )
-    verb.add_argument("--seed", type=int, default=7, metavar="N", help="of the draw; default: 7")
-    verb.add_argument("--synonyms", type=path_of, metavar="CSV", help="of synonyms: lines of word,synonym,…")
-    verb.add_argument(
-        "--model", metavar="MODEL", help="of paraphrases, and synonyms without a table, such as openai:gpt-4o"
-    )
-    verb.add_argument("--base-url", metavar="URL", help="the address of --model, if not its provider's")
-    verb.add_argument("--max-cost", type=float, metavar="USD", help="stop before the model costs more (default: 20)")
-    verb.add_argument("--work", type=path_of, metavar="DIR", help="requests and replies (default: OUT.work)")
-    verb.add_argument("--plan", action="store_true", help="say what the model would be asked, ask and write nothing")
+    add(verb, "queries QUERIES", "BEIR's queries.jsonl, or a folder with one", type=path_of)
+    add(verb, "--out JSONL", "originals and what is made of them", type=path_of, required=True)
+    add(verb, "--kinds KIND,KIND", "typos, word-order, synonyms, case, paraphrase", default="typos,word-order,case")
+    add(verb, "--seed N", "of the draw", type=int, default=7)
+    add(verb, "--synonyms CSV", "of synonyms: lines of word,synonym,…", type=path_of)
+    add(verb, "--model MODEL", "of paraphrases, and synonyms without a table, such as openai:gpt-4o")
+    add_shared(verb, "--base-url")
+    add(verb, "--max-cost USD", "stop before the model costs more (default: 20)", type=float)
+    add(verb, "--work DIR", "requests and replies (default: OUT.work)", type=path_of)
+    add(verb, "--plan", "say what the model would be asked, ask and write nothing", action="store_true")
 
 
 def run_perturb(options: argparse.Namespace) -> int:
@@ -256,9 +228,9 @@ def _by_model(made: Callable[[Caller], Perturbed], options: argparse.Namespace) 
 
 
 def add_validity(verb: argparse.ArgumentParser) -> None:
-    add_corpus(verb)
-    verb.add_argument("--no-embeddings", action="store_true", help="tell questions apart by how they look alone")
-    add_json(verb)
+    add_shared(verb, "CORPUS", "--results")
+    add(verb, "--no-embeddings", "tell questions apart by how they look alone", action="store_true")
+    add_shared(verb, "--json")
 
 
 def run_validity(options: argparse.Namespace) -> int:
