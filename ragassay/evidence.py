@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from .errors import InputError
 from .files import read_objects, read_qrels, read_records
 from .records import Found, Page, Passage
-from .text import did_you_mean, plain
+from .text import did_you_mean, plain, some_of
 
 SHORTEST = 8
 """Characters, white space left out, of the shortest quote that is looked for; shorter ones stand anywhere."""
@@ -304,8 +304,6 @@ PEOPLE = "people"
 SAME_PLACE = 0.5
 """The share of the shorter one's characters from which on a found piece is what people judged."""
 
-_NAMED = 3
-
 
 @dataclass(frozen=True)
 class _Texts:
@@ -411,7 +409,7 @@ def in_several_places(queries: Path, pages: Path) -> list[str]:
                 found.append(plain(str(value.get("_id", value.get("id")))))
     if not found:
         return []
-    named = ", ".join(list(dict.fromkeys(found))[:_NAMED]) + (", …" if len(set(found)) > _NAMED else "")
+    named = some_of(dict.fromkeys(found))
     some = "1 quote stands" if len(found) == 1 else f"{len(found)} quotes stand"
     return [f"evidence: {some} in several places of a document ({named}), of which the first counts; quote more words"]
 

@@ -107,6 +107,12 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
+def some_of(texts: Iterable[str], most: int = 3) -> str:
+    """The first of them: `a, b, c`, or `a, b, c, …` where there are more."""
+    given = list(texts)
+    return ", ".join(given[:most]) + (", …" if len(given) > most else "")
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """`did you mean 'model'? ` for the one of `known` that is nearest to a misspelt name; empty where none is near."""
     from difflib import get_close_matches

@@ -19,7 +19,7 @@ from pydantic import Field
 
 from ragassay.arrays import Singles
 from ragassay.records import Assessment, Figure, Judgment, Query, Record, kind_of
-from ragassay.text import one_line
+from ragassay.text import one_line, some_of
 
 from ..inputs.clusters import ALONE, Clusters, source_clusters
 from ..inputs.findings import Findings, pairs_of
@@ -262,7 +262,7 @@ def flip_problems(found: Perturbed) -> Iterator[Problem]:
                 continue
             figure, worse = found.flips[agent][name][ALL], found.worse[agent][name][ALL]
             lost = round((worse.value or 0.0) * worse.n)
-            shown = ", ".join(map(one_line, cases[:_SHOWN])) + (", …" if len(cases) > _SHOWN else "")
+            shown = some_of(map(one_line, cases), _SHOWN)
             lacking = "1 pair lacks" if figure.n_failed == 1 else f"{figure.n_failed} pairs lack"
             failed = f"; {lacking} a label" if figure.n_failed else ""
             sentence = (

@@ -16,7 +16,7 @@ from ragassay.arrays import Floats, Ints, Truths, sums_by_number
 from ragassay.errors import InputError
 from ragassay.files import read_records
 from ragassay.records import Query, perturbed_from
-from ragassay.text import plain, same_words
+from ragassay.text import plain, same_words, some_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,7 @@ def read_clusters(path: Path | None, queries: Iterable[str], asked_in: Path) -> 
         remedy = 'give each {"_id": …, "text": …, "metadata": {"section": …}}, or leave --sections out'
         raise InputError("names no query's section", file=path, remedy=remedy)
     if unknown := sorted(set(queries) - often.keys()):
-        named = ", ".join(f"'{plain(query)}'" for query in unknown[:_NAMED]) + (", …" if len(unknown) > _NAMED else "")
+        named = some_of((f"'{plain(query)}'" for query in unknown), _NAMED)
         some = "1 query" if len(unknown) == 1 else f"{len(unknown):,} queries"
         problem = f"lacks {some} of {asked_in}: {named}"
         raise InputError(problem, file=path, remedy="add them, each with its metadata.section")

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from ragassay.errors import InputError
 from ragassay.files import check_length, first_problem, read_text
 from ragassay.records import Answer, Passage, Query, Usage
-from ragassay.text import plain, without_keys, writable
+from ragassay.text import plain, some_of, without_keys, writable
 
 if TYPE_CHECKING:  # the process of a user's own system has no use for them, and starts sooner without
     from ragassay.experiment.variant_settings import AgentSettings
@@ -152,7 +152,7 @@ def read_answers(
     for query in queries:
         answers.setdefault(query.id, Answer(query_id=query.id, agent=agent.name, answer=None, error=missing))
     if unknown:
-        listed = f"{len(unknown)} ({', '.join(unknown[:3])}{', …' if len(unknown) > 3 else ''})"
+        listed = f"{len(unknown)} ({some_of(unknown)})"
         notices.append(f"{agent.name}: answers to queries that are not in the test set are left out: {listed}")
     if lost:
         notices.append(f"{agent.name}: passages written out that are not in corpus.jsonl are left out: {lost}")
@@ -215,7 +215,7 @@ def _rows_of(name: str, rows: Sequence[Given], path: Path) -> list[Given]:
     if len(by_system) <= 1:
         return list(rows)
     if name not in by_system:
-        listed = ", ".join(map(plain, list(by_system)[:5])) + (", …" if len(by_system) > 5 else "")
+        listed = some_of(map(plain, by_system), 5)
         remedy = f"name the [[agent]] after one of them: {listed}"
         raise InputError(f"holds {len(by_system)} systems and none is named '{name}'", file=path, remedy=remedy)
     return by_system[name]

@@ -16,6 +16,7 @@ from ragassay.experiment.tables import IngestSettings
 from ragassay.experiment.variant_settings import SECTIONS, Chunking
 from ragassay.prompts import count_tokens
 from ragassay.records import Page, Passage, Section
+from ragassay.text import some_of
 
 from ..pdf.process import PageText, Probe
 from ..pdf.readers import OutlineEntry
@@ -266,12 +267,9 @@ def _failed_pages(pages: Sequence[PageText]) -> str | None:
             reasons.setdefault(page.error, []).append(page.page)
     if not reasons:
         return None
-    said = []
-    for error, numbers in list(reasons.items())[:REASONS_SAID]:
-        listed = ", ".join(map(str, numbers[:PAGES_SAID])) + (", …" if len(numbers) > PAGES_SAID else "")
-        said.append(f"page {listed}: {error}")
-    n_failed = sum(map(len, reasons.values()))
-    return f"{n_failed} of {len(pages)} pages cannot be read ({'; '.join(said)}{'; …' * (len(reasons) > REASONS_SAID)})"
+    each = [f"page {some_of(map(str, numbers), PAGES_SAID)}: {error}" for error, numbers in reasons.items()]
+    said = "; ".join(each[:REASONS_SAID]) + "; …" * (len(each) > REASONS_SAID)
+    return f"{sum(map(len, reasons.values()))} of {len(pages)} pages cannot be read ({said})"
 
 
 def _hint(text: DocumentText, pages: Sequence[PageText], reader: str) -> str | None:

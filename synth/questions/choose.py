@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ragassay.experiment.tables import QuestionsSettings
 from ragassay.records import Query
-from ragassay.text import plain
+from ragassay.text import plain, some_of
 
 from .quotas import (
     Draw,
@@ -170,9 +170,8 @@ def _of_kept(pool: Sequence[Query], keep: Sequence[str], kept: Sequence[Query]) 
 
 def _named(ids: Sequence[str]) -> str:
     """How many questions, and the first of them."""
-    named = ", ".join(map(plain, ids[:3])) + (", …" if len(ids) > 3 else "")
-    n = "1 question" if len(ids) == 1 else f"{len(ids):,} questions"
-    return f"{n} ({named}) {'that is' if len(ids) == 1 else 'that are'}"
+    n, that_is = ("1 question", "that is") if len(ids) == 1 else (f"{len(ids):,} questions", "that are")
+    return f"{n} ({some_of(map(plain, ids))}) {that_is}"
 
 
 def _short(chosen: Sequence[Query], wanted: Mapping[str, int]) -> list[str]:

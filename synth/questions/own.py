@@ -16,7 +16,7 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_objects, read_text
 from ragassay.layouts.questions import Questions, checked, made_id, question_file, read_questions
 from ragassay.records import Query
-from ragassay.text import plain, same_words
+from ragassay.text import plain, same_words, some_of
 
 LONGEST_LINE = 2000
 _WRITE_SOME = "write one question a line, optionally role<TAB>question"
@@ -118,10 +118,8 @@ def same_text(queries: Sequence[Query]) -> list[str]:
     shared = [ids for text, ids in groups.items() if text and len(ids) > 1]
     if not shared:
         return []
-    named = ", ".join(plain(query) for query in shared[0][:3]) + (", …" if len(shared[0]) > 3 else "")
-    n = sum(map(len, shared))
-    counted = "count as one" if len(shared) == 1 else f"count as {len(shared)}"
-    return [f"{n} queries have a text that another has too ({named}); in intervals and tests they {counted}"]
+    said = f"{sum(map(len, shared))} queries have a text that another has too ({some_of(map(plain, shared[0]))})"
+    return [f"{said}; in intervals and tests they count as {'one' if len(shared) == 1 else len(shared)}"]
 
 
 def read_keep(path: Path) -> tuple[str, ...]:
