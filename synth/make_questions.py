@@ -19,11 +19,11 @@ from ragassay.files import read_records, write_json, write_records
 from ragassay.layouts.questions import question_files
 from ragassay.prompts import Prompt
 from ragassay.records import Found, Query, Rejected, Section, originals
-from ragassay.text import one_line, plain
+from ragassay.text import one_line, plain, some_of
 
 from .looks import check_written, is_told_apart
 from .questions import DEFAULT_PROMPT
-from .questions.choose import choose_looking
+from .questions.choose import Choice, choose_looking
 from .questions.conversations import sample_turns, write_conversations
 from .questions.find import RELEVANT, Evidence, Finder
 from .questions.from_passages import Quoted, ask_quotes, write_from_passages
@@ -32,7 +32,7 @@ from .questions.own import ExpertQuestion, read_expert_questions, read_keep, rea
 from .questions.parts import Made, parts_of, settings_of, together, without_repeated
 from .questions.quotas import sample_queries
 from .questions.reject import Embed, Meanings, Sifted, clean, compared_texts, fault_in_writing, sift
-from .questions.slots import Calls, Setup, Written
+from .questions.slots import Calls, Setup
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,15 @@ class Edits:
 
     def edited(self, queries: Iterable[Query]) -> list[Query]:
         """With the texts that people gave, `metadata.edited_from` the one before."""
-        return [self._edited(query) for query in queries]
+        made = []
+        for query in queries:
+            one = self.by_id.get(query.id)
+            if one and one.action == "edit" and one.text is not None and one.text != str(query.text):
+                alone = {"stand_alone": one.text} if "stand_alone" in query.metadata and not query.history else {}
+                metadata = {**query.metadata, **alone, "edited_from": str(query.text)}
+                query = Query(id=query.id, text=one.text, metadata=metadata, history=query.history)
+            made.append(query)
+        return made
 
     def notices(self, *known: Sequence[Query]) -> list[str]:
         """A sentence on edits whose question is in none of `known`: they change nothing. One on what was taken in."""
@@ -92,22 +100,13 @@ class Edits:
         expected |= {id for id, one in self.by_id.items() if one.action == "accept" and id.startswith("r-")}
         notices = []
         if lost := sorted(expected - there.keys()):
-            named = ", ".join(map(one_line, lost[:3])) + (", …" if len(lost) > 3 else "")
             n = "1 question that is" if len(lost) == 1 else f"{len(lost):,} questions that are"
-            notices.append(f"question-edits.jsonl edits or takes in {n} not there ({named})")
+            notices.append(f"question-edits.jsonl edits or takes in {n} not there ({some_of(map(one_line, lost))})")
         if taken := sum("rejected_for" in query.metadata for query in there.values()):
             n = "1 question that the rules had rejected is"
             n = n if taken == 1 else f"{taken:,} questions that the rules had rejected are"
             notices.append(f"{n} in the test set by hand, beyond the quotas")
         return notices
-
-    def _edited(self, query: Query) -> Query:
-        one = self.by_id.get(query.id)
-        if one is None or one.action != "edit" or one.text is None or one.text == str(query.text):
-            return query
-        alone = {"stand_alone": one.text} if "stand_alone" in query.metadata and not query.history else {}
-        metadata = {**query.metadata, **alone, "edited_from": str(query.text)}
-        return Query(id=query.id, text=one.text, metadata=metadata, history=query.history)
 
     def _taken(self, one: Rejected) -> Query | None:
         id, text = id_of_rejected(one.text, one.metadata), clean(one.text)
@@ -160,7 +159,7 @@ def make_questions(
     looked = _Looked(finder, edits)
     own = looked.at_own(own)
     kept, written = edits.without_rejected(own), list[Made]()
-    for part in _make(workspace, caller, embed, experts, sections, own, edits, looked, parts):
+    for part in _make(workspace, caller, embed, experts, sections, own, looked, parts):
         written.append(without_repeated(part, written))
         if workspace.experiment.by_look:
             _write_parts(workspace, parts, written, kept, edits)
@@ -199,10 +198,6 @@ def _own(workspace: Workspace) -> tuple[list[Query], list[str]]:
         return queries, told
     read_evidence(workspace.own_queries, workspace.pages, workspace.passages)
     return queries, [*told, *in_several_places(workspace.own_queries, workspace.pages)]
-
-
-def _first_of(names: Sequence[str]) -> str:
-    return ", ".join(map(plain, names[:3])) + (", …" if len(names) > 3 else "")
 
 
 @dataclass
@@ -313,16 +308,14 @@ class _Looked:
         told = []
         if self.n_ungraded:
             first = next(row.error for row in self.rows if row.error is not None)
-            told.append(
-                f"{self.n_ungraded} of {len(self.rows)} passages could not be graded, the first: {plain(first)}"
-            )
+            n = f"{self.n_ungraded} of {len(self.rows)} passages"
+            told.append(f"{n} could not be graded, the first: {plain(first)}")
         if self.kept_anyway:
-            told.append(
-                f"questions.keep has {len(self.kept_anyway)} that no passage answers ({_first_of(self.kept_anyway)})"
-            )
+            named = some_of(map(plain, self.kept_anyway))
+            told.append(f"questions.keep has {len(self.kept_anyway)} that no passage answers ({named})")
         if self.unanswered:
             n = f"{len(self.unanswered)} of the {self.n_own} questions that came without evidence"
-            told.append(f"for {n} no passage was found that answers them ({_first_of(self.unanswered)})")
+            told.append(f"for {n} no passage was found that answers them ({some_of(map(plain, self.unanswered))})")
         return [*told, *self.asked.notices()]
 
     def write(self, path: Path) -> None:
@@ -340,67 +333,57 @@ def _make(
     experts: Sequence[ExpertQuestion],
     all_sections: Sequence[Section],
     own: Sequence[Query],
-    edits: Edits,
     looked: _Looked,
     parts: Sequence[Part],
 ) -> Iterator[Made]:
     """What is made of each part, one after the other as they are wanted; none knows of another."""
     if not parts:
         return
-    experiment, whole, talks = workspace.experiment, workspace.experiment.questions, False
+    experiment, whole = workspace.experiment, workspace.experiment.questions
+    language = experiment.corpus.language
     part_of = {id: at for at, part in enumerate(parts) for id in part.sections}
     sections = [section for section in all_sections if section.id in part_of]
     if whole.style == "need":
         divided_up = [part.sections for part in parts]
         writing = write_from_needs(Setup.load(workspace, experts), sections, all_sections, caller, divided_up)
-    elif talks := whole.style == "conversations":
+    elif whole.style == "conversations":
         writing = iter([write_conversations(Setup.load(workspace, experts), sections, all_sections, caller)])
     else:
         prompt = Prompt.load(workspace.prompt_file(whole.prompt, DEFAULT_PROMPT))
         about = [[section for section in sections if part_of[section.id] == at] for at, _ in enumerate(parts)]
         writing = (write_from_passages(experiment, prompt, some, experts, caller) for some in about)
     for settings in settings_of(whole, parts):
-        written = next(writing)
-        if settings.style == "need":
-            yield _chosen(workspace, settings, written, embed, experts, own, edits, looked, all_sections)
-            continue
+        written, meanings, notices = next(writing), None, list[str]()
+        if whole.style == "need":
+            meanings, notices = _meanings(embed, compared_texts(written.candidates, experts, own))
+        most = whole.per_section if whole.style == "passage" else None
         sifted = sift(
-            written.candidates,
-            experts,
-            own,
-            per_section=None if talks else settings.per_section,
-            language=experiment.corpus.language,
-            seed=settings.seed,
+            written.candidates, experts, own, per_section=most, language=language, seed=whole.seed, meanings=meanings
         )
-        sifted, taken = edits.taken_in(looked.at_written(edits.sifted(sifted), all_sections))
-        sample = sample_turns if talks else sample_queries
-        yield Made(written, sifted, sample(sifted.kept, settings.quota, settings.seed), taken)
+        pool, choice = looked.edits.sifted(sifted), None
+        sampled: Sequence[Query]
+        if whole.style == "need":
+            keep = read_keep(workspace.corpus / whole.keep) if whole.keep else ()
+            choice, pool = _choose(pool, settings, keep, looked.shares_of(experts, own), looked, all_sections)
+            sampled, notices = choice.queries, [*notices, *choice.notices]
+        else:
+            pool = looked.at_written(pool, all_sections)
+            sample = sample_turns if whole.style == "conversations" else sample_queries
+            sampled = sample(pool.kept, settings.quota, whole.seed)
+        pool, taken = looked.edits.taken_in(pool)
+        yield Made(written, pool, sampled, taken, choice, notices)
 
 
-def _chosen(
-    workspace: Workspace,
+def _choose(
+    pool: Sifted,
     settings: QuestionsSettings,
-    written: Written,
-    embed: Embed | None,
-    experts: Sequence[ExpertQuestion],
-    own: Sequence[Query],
-    edits: Edits,
+    keep: Sequence[str],
+    people: Sequence[float],
     looked: _Looked,
     sections: Sequence[Section],
-) -> Made:
-    """Of what was written from needs, those that share as many words with their passages as people's questions do."""
-    meanings, notices = _meanings(embed, compared_texts(written.candidates, experts, own))
-    sifted = sift(
-        written.candidates,
-        experts,
-        own,
-        per_section=None,
-        language=workspace.experiment.corpus.language,
-        seed=settings.seed,
-        meanings=meanings,
-    )
-    keep = read_keep(workspace.corpus / settings.keep) if settings.keep else ()
-    pool, seen = edits.sifted(sifted), set[str]()
+) -> tuple[Choice, Sifted]:
+    """Those that share as many words with their passages as people's questions do; and the pool as it is then known."""
+    seen = set[str]()
 
     def look(ids: Collection[str]) -> tuple[Sequence[Query], Mapping[str, float]]:
         nonlocal pool
@@ -408,10 +391,9 @@ def _chosen(
         seen.update(ids)
         return pool.kept, looked.shares(pool.kept, seen, sections)
 
-    choice = choose_looking(look, looked.shares_of(experts, own), settings, keep)
-    look({query.id for query in pool.kept if edits.accepts(query)} - seen)
-    sifted, taken = edits.taken_in(pool)
-    return Made(written, sifted, choice.queries, taken, choice, (*notices, *choice.notices))
+    choice = choose_looking(look, people, settings, keep)
+    look({query.id for query in pool.kept if looked.edits.accepts(query)} - seen)
+    return choice, pool
 
 
 def _checked(workspace: Workspace, made: Made, experts: Sequence[ExpertQuestion]) -> Made:
@@ -496,7 +478,7 @@ def _notices(
     docs = {section.doc for section in sections}
     asked_about = {query.metadata["doc"] for query in (*made.sampled, *made.taken)}
     if silent := sorted(docs - asked_about):
-        named = ", ".join(map(plain, silent[:3])) + (", …" if len(silent) > 3 else "")
+        named = some_of(map(plain, silent))
         written = "written query" if settings.source == "both" else "query"
         notices.append(f"no {written} is about {len(silent)} of the {len(docs)} documents ({named})")
     if len(sections) < settings.sections:
