@@ -41,7 +41,6 @@ from .figures.pool import (
     withhold_pairs,
 )
 from .figures.query_values import (
-    ComparedMeasure,
     answer_figures,
     answered_by,
     boxes_of,
@@ -61,7 +60,7 @@ from .figures.query_values import (
     without_values,
 )
 from .figures.turns_and_steps import Searched, conversations_of, searched
-from .figures.values import all_measures, write_values
+from .figures.values import ComparedMeasure, all_measures, write_values
 from .figures.written_and_real import Measured, told_of_both, written_and_real
 from .human_labels.corrections import (
     Judged,
@@ -211,13 +210,10 @@ def _results_of(
         panel=panel,
         second=_second(basis, second),
         classification=basis.in_order(classification_figures(basis.evaluated.classified, basis.draws)) or None,
-        models_by_prompts=models_by_prompts(
-            answered_by(experiment, material), measures, basis.evaluated.scales, basis.draws
-        ),
+        models_by_prompts=models_by_prompts(answered_by(experiment, material), measures, basis.draws),
         conversations=conversations_of(
             material.queries,
             measures | steps.measures,
-            basis.evaluated.scales | steps.scales,
             # An answer is right by the first criterion.
             {agent: row[one] for agent, row in basis.pointwise.items() for one in basis.criteria[:1] if one in row},
             basis.draws,
@@ -241,13 +237,15 @@ def _by_itself(basis: Basis, steps: Searched) -> dict[str, Any]:
     findings, draws, made, in_order = basis.findings, basis.draws, basis.evaluated, basis.in_order
     retrieval, pointwise = figures(basis.retrieval, draws), figures(basis.pointwise, draws, HIGHEST)
     people = people_by_query(findings, from_labels(basis.k, basis.experiment.compare.measures))
-    means, evaluators, scales = made.figures(draws), made.judged.evaluators, made.scales | steps.scales
+    means, evaluators = made.figures(draws), made.judged.evaluators
+    scales = made.scales | {name: one.scale for name, one in steps.measures.items()}
+    less = [name for name, one in scales.items() if one.lower_is_better]
     material = findings.material if made.scales else Material((), (), {}, {})
     points = {agent: draws.figure(row, (0.0, 1.0)) for agent, row in basis.asked[POINTS].values.items()}
     boxes = boxes_of(
         (basis.retrieval, retrieval, lambda name: (0.0, 1.0)),
         (basis.pointwise, pointwise, lambda name: (0.0, HIGHEST)),
-        (made.values, means, made.limits),
+        (made.values, means, lambda name: made.scales[name].limits),
     )
     ordered = in_order(means)
     return {
@@ -260,14 +258,18 @@ def _by_itself(basis: Basis, steps: Searched) -> dict[str, Any]:
         "refusals": in_order(refusals(findings, draws)),
         "answers": in_order(answer_figures(findings, draws)),
         "evaluations": ordered,
-        "evaluation_scales": {name: (low, None if isinf(high) else high) for name, (low, high) in scales.items()},
+        "evaluation_scales": {
+            name: (one.lowest, None if isinf(one.highest) else one.highest)
+            for name, one in scales.items()
+            if name in made.scales or one.ends != (0.0, 1.0)
+        },
         "evaluators": made.evaluators,
         "evaluator_families": {one.name: one.family for one in evaluators},
-        "lower_is_better": (*(name for name in made.scales if name in made.lower_is_better), *steps.lower_is_better),
+        "lower_is_better": tuple(less),
         "thresholds": made.thresholds,
         "threshold_shares": in_order(by_threshold(made.shares, draws)),
         "evaluator_tags": coverage_of(evaluators),
-        "problems": problems(ordered, made.thresholds, made.lower_is_better, material.answers, draws),
+        "problems": problems(ordered, made.thresholds, less, material.answers, draws),
         "insights": insights(evaluators, made.judged.rows, made.values, material.answers, material.queries, draws),
         "pass_or_fail": in_order(pass_or_fail(made.overall, draws)),
         "boxes": in_order(boxes),

@@ -22,10 +22,11 @@ from ..judging.engine.evaluator import Criterion, Evaluator
 from ..judging.judges.eval_studio.truth import Classification
 from ..measures.measure import Judged, measure
 from ..results import Figures
-from ..statistics.clustered import Range, Values, limits_of
+from ..statistics.clustered import Values, limits_of
 from ..statistics.resamples import Resamples, resamples
 from .good_enough import AgentShares, by_criterion, mean_label
 from .pass_or_fail import AgentOverall
+from .values import Scale
 
 CLASSIFICATION = Classification.name
 
@@ -151,18 +152,17 @@ class Judgments:
 
 @dataclass(frozen=True)
 class Evaluations:
-    """values: agent to measure to query to value, None where it failed. scales: measure to its ends.
+    """values: agent to measure to query to value, None where it failed. scales: of the measures.
 
-    evaluators: measure to the evaluator it is of. overall: Agent Evaluation's verdicts on each agent. lower_is_better:
-    the measures of which little is good. thresholds: criterion to the label that is good enough. shares: agent to
-    criterion to what reaches it. judged: what all this is made from. classified: what `classification` gave.
+    evaluators: measure to the evaluator it is of. overall: Agent Evaluation's verdicts on each agent. thresholds:
+    criterion to the label that is good enough. shares: agent to criterion to what reaches it. judged: what all this is
+    made from. classified: what `classification` gave.
     """
 
     values: dict[str, dict[str, Values]] = field(default_factory=dict)
-    scales: dict[str, Range] = field(default_factory=dict)
+    scales: dict[str, Scale] = field(default_factory=dict)
     evaluators: dict[str, str] = field(default_factory=dict)
     overall: dict[str, AgentOverall] = field(default_factory=dict)
-    lower_is_better: set[str] = field(default_factory=set)
     thresholds: dict[str, float] = field(default_factory=dict)
     shares: dict[str, dict[str, AgentShares]] = field(default_factory=dict)
     judged: Judgments = Judgments()
@@ -171,13 +171,9 @@ class Evaluations:
     def figures(self, draws: Resamples) -> Figures:
         """The mean of each measure over its queries."""
         return {
-            agent: {name: draws.figure(row, self.limits(name)) for name, row in named.items()}
+            agent: {name: draws.figure(row, self.scales[name].limits) for name, row in named.items()}
             for agent, named in self.values.items()
         }
-
-    def limits(self, measure: str) -> Range | None:
-        """The ends of its scale; None where it has no highest value."""
-        return limits_of(*self.scales[measure])
 
 
 def evaluations_by_query(
@@ -191,13 +187,11 @@ def evaluations_by_query(
             mine, name = grouped[criterion.name], criterion.name
             if not mine and evaluator.unit != "passage":
                 continue
-            made.scales[name] = (criterion.lowest, criterion.highest)
-            if criterion.lower_is_better:
-                made.lower_is_better.add(name)
+            made.scales[name] = Scale(criterion.lowest, criterion.highest, criterion.lower_is_better)
             if evaluator.unit == "passage":
                 owing = [query.id for query in findings.material.queries if not evaluator.lacks(query)]
-                if made.scales[name] == GRADED:
-                    made.scales.update(dict.fromkeys(_ranking_measures(criterion, cutoffs), (0.0, 1.0)))
+                if made.scales[name].ends == GRADED:
+                    made.scales.update(dict.fromkeys(_ranking_measures(criterion, cutoffs), Scale()))
                 for agent, measures in _of_passages(findings, owing, mine, criterion, cutoffs).items():
                     made.values[agent].update(measures)
             else:

@@ -35,7 +35,8 @@ from ..results import (
 )
 from ..statistics.clustered import ByAgent, Values
 from ..statistics.resamples import Resamples
-from .query_values import ComparedMeasure, figures, labelled_rows, of_findings, rows_of_asked
+from .query_values import figures, labelled_rows, of_findings, rows_of_asked
+from .values import ComparedMeasure
 
 Failed = Mapping[str, Collection[str]]
 """Agent to the ids of the queries on which it failed; only agents that did."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from math import inf, isinf
+from math import isinf
 
 import numpy as np
 
@@ -32,6 +31,7 @@ from ..statistics.clustered import ByAgent, Range, Values
 from ..statistics.paired_comparison import FromLeader, ValueTable, compare_pairs
 from ..statistics.resamples import DIGITS, Resamples
 from .evaluator_values import Evaluations, measures_of
+from .values import ComparedMeasure, Scale
 
 REACH = 1.5
 """How many interquartile ranges a whisker may be long."""
@@ -250,42 +250,25 @@ def mean_of_answers(rows: Sequence[Answer], measure: Callable[[Answer], float | 
     return draws.figure(known).model_copy(update={"n_failed": failed})
 
 
-@dataclass(frozen=True)
-class ComparedMeasure:
-    """Agent to query to value; `width` is how far apart the worst and the best value are, None without limit."""
-
-    values: Mapping[str, Values]
-    width: float | None
-    lower_is_better: bool = False
-
-    @property
-    def limits(self) -> Range:
-        """Of a scale that begins at 0."""
-        return (0.0, inf if self.width is None else self.width)
-
-
 def of_findings(
     ranking: Sequence[str], retrieval: ByAgent, pointwise: ByAgent, points: Points
 ) -> dict[str, ComparedMeasure]:
     """Measure to values: the measures of `ranking`, each criterion, and an agent's points a query."""
     names = list(dict.fromkeys(name for row in pointwise.values() for name in row))
     table = {
-        measure: ComparedMeasure({agent: row[measure] for agent, row in retrieval.items() if measure in row}, 1.0)
+        measure: ComparedMeasure({agent: row[measure] for agent, row in retrieval.items() if measure in row})
         for measure in ranking
     }
-    table |= {name: ComparedMeasure({agent: row[name] for agent, row in pointwise.items()}, HIGHEST) for name in names}
-    return table | {POINTS: ComparedMeasure(points.values(), 1.0)}
+    labels = Scale(highest=HIGHEST)
+    table |= {name: ComparedMeasure({agent: row[name] for agent, row in pointwise.items()}, labels) for name in names}
+    return table | {POINTS: ComparedMeasure(points.values())}
 
 
 def of_evaluators(evaluated: Evaluations) -> dict[str, ComparedMeasure]:
     """What evaluators gave, each measure with the values of the agents that have it."""
     return {
-        name: ComparedMeasure(
-            {agent: row[name] for agent, row in evaluated.values.items() if name in row},
-            None if (limits := evaluated.limits(name)) is None else limits[1] - limits[0],
-            name in evaluated.lower_is_better,
-        )
-        for name in evaluated.scales
+        name: ComparedMeasure({agent: row[name] for agent, row in evaluated.values.items() if name in row}, scale)
+        for name, scale in evaluated.scales.items()
     }
 
 
@@ -347,7 +330,7 @@ def compare_agents(
     begun = []
     for measure, one in table.items():
         values = ValueTable.of({agent: one.values[agent] for agent in order if agent in one.values}, not_asked)
-        asked = (values, clusters, one.width, seed, matters.get(measure), one.lower_is_better)
+        asked = (values, clusters, one.scale.width, seed, matters.get(measure), one.scale.lower_is_better)
         first = leader if measure == POINTS else None
         begun.append(helpers.start(compare_pairs, measure, *asked, leader=first))
     return lambda: tuple(row for wait in begun for row in wait())
@@ -364,22 +347,20 @@ def answered_by(experiment: Experiment, material: Material) -> dict[str, Answere
 
 
 def models_by_prompts(
-    by: Mapping[str, AnsweredBy], measures: Mapping[str, ComparedMeasure], lowest: Mapping[str, Range], draws: Resamples
+    by: Mapping[str, AnsweredBy], measures: Mapping[str, ComparedMeasure], draws: Resamples
 ) -> tuple[ModelByPrompt, ...]:
     """The mean of each measure over all answers of a model and a prompt, whichever agents gave them.
 
-    lowest: the scales of those measures that do not begin at 0. n and n_failed count answers.
+    n and n_failed count answers.
     """
     found = []
     for (model, prompt), agents in cross(by).items():
         means = {}
         for name, one in measures.items():
             if given := [one.values[agent] for agent in agents if agent in one.values]:
-                low = lowest[name][0] if name in lowest else 0.0
-                limits = None if one.width is None else (low, low + one.width)
                 rows = [pair for values in given for pair in values.items()]
                 known = [(query, value) for query, value in rows if value is not None]
-                means[name] = draws.mean(known, len(rows) - len(known), limits)
+                means[name] = draws.mean(known, len(rows) - len(known), one.scale.limits)
         found.append(ModelByPrompt(model=model, prompt=prompt, agents=tuple(agents), means=means))
     return tuple(found)
 

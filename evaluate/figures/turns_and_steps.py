@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from math import inf
+from operator import attrgetter
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -27,34 +29,36 @@ from ..inputs.findings import Findings
 from ..inputs.labels import HIGHEST
 from ..measures.by_step import CallValues, Found, Steps, call_values, pass_hat, steps_of, whole
 from ..results import Conversations, Figures, Stepwise
-from ..statistics.clustered import Range, Values
+from ..statistics.clustered import Values
 from ..statistics.resamples import Resamples
-from .query_values import ComparedMeasure
+from .values import ComparedMeasure, Scale
 
 EXPECTED = "expected_calls"
 """Where a query's metadata has the calls that should be made: `[{"name": …, "arguments": {…}}, …]`."""
 
-OF_STEPS: Mapping[str, tuple[Callable[[Steps], float | None], Range, bool]] = {
-    "step_recall": (lambda one: one.recall[-1], (0.0, 1.0), False),
-    "evidence_lost": (lambda one: one.lost, (-1.0, 1.0), True),
-    "wasted_steps": (lambda one: _share(one.wasted), (0.0, 1.0), True),
-    "surplus_steps": (lambda one: _share(one.surplus), (0.0, 1.0), True),
-    "repeated_steps": (lambda one: _share(one.repeated), (0.0, 1.0), True),
-    "fresh_passages": (lambda one: _mean(one.fresh), (0.0, 1.0), False),
-}
-"""Measure to the value of a query's steps, its ends, and whether little is good."""
+_LITTLE = Scale(lower_is_better=True)
 
-OF_CALLS: Mapping[str, tuple[str, bool]] = {
-    "call_recall": ("recall", False),
-    "writes_as_asked": ("writes", False),
-    "call_precision": ("precision", False),
-    "call_names": ("names", False),
-    "call_arguments": ("arguments", False),
-    "call_order": ("order", False),
-    "unwanted_calls": ("unwanted", True),
-    "tool_call_accuracy": ("ragas", False),
+OF_STEPS: Mapping[str, tuple[Callable[[Steps], float | None], Scale]] = {
+    "step_recall": (lambda one: one.recall[-1], Scale()),
+    "evidence_lost": (lambda one: one.lost, Scale(-1.0, 1.0, lower_is_better=True)),
+    "wasted_steps": (lambda one: _share(one.wasted), _LITTLE),
+    "surplus_steps": (lambda one: _share(one.surplus), _LITTLE),
+    "repeated_steps": (lambda one: _share(one.repeated), _LITTLE),
+    "fresh_passages": (lambda one: _mean(one.fresh), Scale()),
 }
-"""Measure to the field of `CallValues`, and whether little is good. Recall and writes lead: they agree with success."""
+"""Measure to the value of a query's steps, and its scale."""
+
+OF_CALLS: Mapping[str, tuple[Callable[[CallValues], float | None], Scale]] = {
+    "call_recall": (attrgetter("recall"), Scale()),
+    "writes_as_asked": (attrgetter("writes"), Scale()),
+    "call_precision": (attrgetter("precision"), Scale()),
+    "call_names": (attrgetter("names"), Scale()),
+    "call_arguments": (attrgetter("arguments"), Scale()),
+    "call_order": (attrgetter("order"), Scale()),
+    "unwanted_calls": (attrgetter("unwanted"), _LITTLE),
+    "tool_call_accuracy": (attrgetter("ragas"), Scale()),
+}
+"""The same of a query's calls. Recall and writes lead: they agree with success."""
 
 
 def _share(flags: Sequence[bool]) -> float:
@@ -82,31 +86,16 @@ class Searched:
     @cached_property
     def measures(self) -> dict[str, ComparedMeasure]:
         """Those on which agents are compared."""
-        made: dict[str, ComparedMeasure] = {}
-        for name, (value, (low, high), lower) in OF_STEPS.items():
-            rows = _rows(self.steps, value)
-            made |= {name: ComparedMeasure(rows, high - low, lower)} if rows else {}
-        for name, (attribute, lower) in OF_CALLS.items():
-            rows = _rows(self.calls, lambda one, attribute=attribute: getattr(one, attribute))
-            made |= {name: ComparedMeasure(rows, 1.0, lower)} if rows else {}
-        return made
-
-    @property
-    def scales(self) -> dict[str, Range]:
-        """Of those measures that do not go from 0 to 1."""
-        return {name: OF_STEPS[name][1] for name in self.measures if name in OF_STEPS and OF_STEPS[name][1][0] < 0}
-
-    @property
-    def lower_is_better(self) -> tuple[str, ...]:
-        """Those of which little is good."""
-        return tuple(name for name, one in self.measures.items() if one.lower_is_better)
+        of_steps = ((name, _rows(self.steps, value), scale) for name, (value, scale) in OF_STEPS.items())
+        of_calls = ((name, _rows(self.calls, value), scale) for name, (value, scale) in OF_CALLS.items())
+        return {name: ComparedMeasure(rows, scale) for name, rows, scale in chain(of_steps, of_calls) if rows}
 
     def figures(self, draws: Resamples) -> dict[str, Stepwise]:
         """By agent."""
         found: dict[str, Stepwise] = {}
         for agent in dict.fromkeys((*self.hops, *self.calls)):
             means = {
-                name: draws.figure(one.values[agent], OF_STEPS[name][1] if name in OF_STEPS else (0.0, 1.0))
+                name: draws.figure(one.values[agent], one.scale.ends)
                 for name, one in self.measures.items()
                 if agent in one.values
             }
@@ -295,17 +284,15 @@ def leaning_turns(queries: Sequence[Query]) -> list[Query]:
 def conversations_of(
     queries: Sequence[Query],
     measures: Mapping[str, ComparedMeasure],
-    scales: Mapping[str, Range],
     right: Mapping[str, Values],
     draws: Resamples,
     searches: Mapping[str, Mapping[str, Any]],
 ) -> Conversations | None:
     """None where no query is a turn.
 
-    measures: those on which agents are compared. scales: of those that do not begin at 0, or have no end. right: agent
-    to query to its label (0 to 2), by the criterion that tells whether an answer is right; empty where there is none.
-    searches: agent to the settings of its search and of what answers, of those that have a table of their own.
-    A query that an agent was not asked is in none of its rows.
+    measures: those on which agents are compared. right: agent to query to its label (0 to 2), by the criterion that
+    tells whether an answer is right; empty where there is none. searches: agent to the settings of its search and of
+    what answers, of those that have a table of their own. A query that an agent was not asked is in none of its rows.
     """
     turns = {query.id: query for query in queries if query.metadata.get("conversation") is not None}
     if not turns:
@@ -327,10 +314,10 @@ def conversations_of(
     return Conversations(
         n_conversations=len(talks),
         n_turns=len(turns),
-        by_turn=_by(numbers, measures, scales, draws),
-        by_move=_by(moves, measures, scales, draws),
+        by_turn=_by(numbers, measures, draws),
+        by_move=_by(moves, measures, draws),
         all_right=all_right,
-        price=_price(bounds(searches), {query.id for query in leaning_turns(queries)}, measures, scales, draws),
+        price=_price(bounds(searches), {query.id for query in leaning_turns(queries)}, measures, draws),
     )
 
 
@@ -345,23 +332,16 @@ def is_answerable(metadata: Mapping[str, Any]) -> bool:
     return UNANSWERABLE not in (metadata.get("move"), metadata.get("kind"))
 
 
-def _by(
-    groups: Mapping[str, str],
-    measures: Mapping[str, ComparedMeasure],
-    scales: Mapping[str, Range],
-    draws: Resamples,
-) -> dict[str, Figures]:
+def _by(groups: Mapping[str, str], measures: Mapping[str, ComparedMeasure], draws: Resamples) -> dict[str, Figures]:
     """Group to agent to measure to mean."""
     found: dict[str, Figures] = {}
     for group in sorted(set(groups.values()), key=lambda name: (len(name) if name.isdecimal() else 0, name)):
         ids = {id for id, one in groups.items() if one == group}
         figures: Figures = {}
         for name, measure in measures.items():
-            limits = scales.get(name, measure.limits)
             for agent, values in measure.values.items():
-                mine = {id: value for id, value in values.items() if id in ids}
-                if mine:
-                    figures.setdefault(agent, {})[name] = draws.figure(mine, limits)
+                if mine := {id: value for id, value in values.items() if id in ids}:
+                    figures.setdefault(agent, {})[name] = draws.figure(mine, measure.scale.ends)
         found[group] = figures
     return found
 
@@ -373,16 +353,12 @@ def whole_right(labels: Collection[float | None]) -> float | None:
 
 
 def _price(
-    bounds: Mapping[str, str],
-    turns: Set[str],
-    measures: Mapping[str, ComparedMeasure],
-    scales: Mapping[str, Range],
-    draws: Resamples,
+    bounds: Mapping[str, str], turns: Set[str], measures: Mapping[str, ComparedMeasure], draws: Resamples
 ) -> Figures:
     """Agent to measure to its value less that of its bound, a mean of paired differences over those turns."""
     found: Figures = {}
     for name, measure in measures.items():
-        low, high = scales.get(name, measure.limits)
+        low, high = measure.scale.ends
         for agent, bound in bounds.items():
             mine, theirs = (measure.values.get(one, {}) for one in (agent, bound))
             gaps: dict[str, float | None] = {}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from math import inf, isfinite, isinf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.files import naming, write_parts
@@ -22,10 +22,7 @@ from ragassay.text import plain
 from ..inputs.clusters import Clusters
 from ..inputs.labels import HIGHEST
 from ..results import Results
-from ..statistics.clustered import ByAgent, Values
-
-if TYPE_CHECKING:
-    from .query_values import ComparedMeasure
+from ..statistics.clustered import ByAgent, Range, Values, limits_of
 
 FIELDS = ("query_id", "agent", "measure", "value", "error", "cluster")
 
@@ -51,6 +48,16 @@ class Scale:
         return self.highest if self.lower_is_better else self.lowest
 
     @property
+    def ends(self) -> Range:
+        """Both."""
+        return (self.lowest, self.highest)
+
+    @property
+    def limits(self) -> Range | None:
+        """Both, as an interval takes them; None without an end."""
+        return limits_of(*self.ends)
+
+    @property
     def width(self) -> float | None:
         """Of the range; None without an end."""
         return None if isinf(self.highest) else self.highest - self.lowest
@@ -59,6 +66,14 @@ class Scale:
         """`from 0 to 1, lower is better`."""
         end = "up" if isinf(self.highest) else f"to {self.highest:g}"
         return f"from {self.lowest:g} {end}{', lower is better' if self.lower_is_better else ''}"
+
+
+@dataclass(frozen=True)
+class ComparedMeasure:
+    """Agent to query to value, on their scale."""
+
+    values: Mapping[str, Values]
+    scale: Scale = Scale()
 
 
 @dataclass(frozen=True)

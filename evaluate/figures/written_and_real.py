@@ -26,7 +26,8 @@ from ..statistics.paired_comparison import pair_by_query, pairs_by_query
 from ..statistics.resamples import Resamples, resamples, rounded
 from .evaluator_values import Evaluations
 from .pool import failed_answers
-from .query_values import ComparedMeasure, of_evaluators, of_findings
+from .query_values import of_evaluators, of_findings
+from .values import ComparedMeasure
 
 FEWEST = 2
 """Queries with a value, of each kind, below which no order is made of them."""
@@ -66,7 +67,7 @@ class Measured:
         points = points_of(games, material.agents, queries, unanswered=failed, not_asked=material.not_asked)
         asked = of_findings(self.ranking, ranked, judged, points)
         lists = {agent: row[ndcg] for agent, row in ranked.items() if ndcg in row}
-        return asked | {ndcg: ComparedMeasure(lists, 1.0)} | of_evaluators(replace(self.evaluated, values=given))
+        return asked | {ndcg: ComparedMeasure(lists)} | of_evaluators(replace(self.evaluated, values=given))
 
 
 def written_and_real(measured: Measured, draws: Resamples) -> WrittenAndReal | None:
@@ -76,9 +77,8 @@ def written_and_real(measured: Measured, draws: Resamples) -> WrittenAndReal | N
         return None
     real, written = (measured.of(ids) for ids in kinds)
     sides = [resamples(ids, len(draws.weights), draws.seed + n, draws.clusters) for n, ids in enumerate(kinds)]
-    limits = {name: one.limits for name, one in real.items()} | measured.evaluated.scales
     orders = [
-        compare_orders(name, one.values, written[name].values, sides[0], sides[1], limits[name])
+        compare_orders(name, one.values, written[name].values, sides[0], sides[1], one.scale.ends)
         for name, one in real.items()
     ]
     return WrittenAndReal(n_real=len(kinds.real), n_written=len(kinds.written), measures=tuple(orders))

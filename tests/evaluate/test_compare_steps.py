@@ -161,7 +161,7 @@ def test_an_agent_is_priced_by_the_one_of_its_own_model(tmp_path: Path):
 def test_a_conversation_that_an_agent_was_not_asked_is_not_its_failure():
     queries = [Query(_id=f"q{i}", text="Why?", metadata={"conversation": i // 2}) for i in range(4)]
     labels = {"a": {"q0": 2.0, "q1": 2.0}, "b": {"q0": 2.0, "q1": None, "q2": 1.0, "q3": 2.0}}
-    found = conversations_of(queries, {}, {}, labels, resamples([query.id for query in queries], 100, 1), {})
+    found = conversations_of(queries, {}, labels, resamples([query.id for query in queries], 100, 1), {})
     assert found and {a: (one.value, one.n, one.n_failed) for a, one in found.all_right.items()} == {
         "a": (1.0, 1, 0),
         "b": (0.0, 1, 1),

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragassay.evaluate.figures.query_values import ComparedMeasure
 from ragassay.evaluate.figures.turns_and_steps import bounds, conversations_of, leaning_turns
+from ragassay.evaluate.figures.values import ComparedMeasure
 from ragassay.evaluate.inputs.clusters import source_clusters
 from ragassay.evaluate.screening.screen import conversation_prices
 from ragassay.evaluate.screening.screened import Screened
@@ -59,9 +59,9 @@ def test_the_price_is_the_mean_paired_difference_over_turns_from_the_second_on()
         name: {id: value if id in later else 0.5 * (name == "last") for id in ids} for name, value in worth.items()
     }
     values["last"] |= {"b-2": None, "c-3": 1.0}
-    measure = ComparedMeasure(values, 1.0)
+    measure = ComparedMeasure(values)
     draws = resamples(ids, 100, 7, source_clusters(QUERIES))
-    found = conversations_of(QUERIES, {"R@5": measure}, {}, {}, draws, SEARCHES)
+    found = conversations_of(QUERIES, {"R@5": measure}, {}, draws, SEARCHES)
     assert found is not None and set(found.price) == {"last", "whole"}
     price = found.price["last"]["R@5"]
     assert (price.value, price.n, price.n_failed) == (pytest.approx((14 * -0.5 + 0.25) / 15), 15, 1)
