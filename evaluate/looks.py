@@ -40,16 +40,14 @@ class Drawn(Record):
     plans: where questions are written look by look, the plan up to each look so far; ends to come are then guesses.
     """
 
+    seldom = ("plans",)
+
     plan: str
     until: str
     at: int
     ends: tuple[int, ...]
     told: tuple[str, ...]
     plans: tuple[str, ...] = ()
-
-    def dump(self) -> dict[str, Any]:
-        """As of every record; `plans` only where there are some."""
-        return self.model_dump(mode="json", exclude=set() if self.plans else {"plans"})
 
     @property
     def look(self) -> Look:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -494,17 +494,6 @@ class RatingDetail(Record):
     intransitive: int
 
 
-_OF_EVALUATORS = (
-    "evaluator_families",
-    "lower_is_better",
-    "thresholds",
-    "threshold_shares",
-    "evaluator_tags",
-    "problems",
-    "insights",
-)
-
-
 class PassOrFail(Record):
     """Agent Evaluation's verdicts on one agent's answers.
 
@@ -572,6 +561,12 @@ class Results(Record):
     conversations: likewise, where queries are turns of some.
     """
 
+    seldom = (
+        *("panel", "second", "sources", "perturbed", "classification", "stopped_early", "conversations"),
+        *("evaluator_families", "lower_is_better", "thresholds", "threshold_shares", "evaluator_tags", "problems"),
+        *("insights", "models_by_prompts", "looks", "stepwise"),
+    )
+
     format: int = 1
     corpus: str
     note: str = ""
@@ -590,11 +585,11 @@ class Results(Record):
     evaluations: Figures = Field(default_factory=dict)
     evaluation_scales: dict[str, tuple[float, float | None]] = Field(default_factory=dict)
     evaluators: dict[str, str] = Field(default_factory=dict)
-    evaluator_families: dict[str, str] = Field(default_factory=dict)
+    evaluator_families: dict[str, str] = Field({})
     lower_is_better: tuple[str, ...] = ()
-    thresholds: dict[str, float] = Field(default_factory=dict)
-    threshold_shares: ByThreshold = Field(default_factory=dict)
-    evaluator_tags: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    thresholds: dict[str, float] = Field({})
+    threshold_shares: ByThreshold = Field({})
+    evaluator_tags: dict[str, tuple[str, ...]] = Field({})
     problems: tuple[Problem, ...] = ()
     insights: tuple[Insight, ...] = ()
     pass_or_fail: dict[str, PassOrFail] = Field(default_factory=dict)
@@ -627,16 +622,8 @@ class Results(Record):
     stopped_early: bool | None = None
     classification: Figures | None = None
     models_by_prompts: tuple[ModelByPrompt, ...] = ()
-    stepwise: dict[str, Stepwise] = Field(default_factory=dict)
+    stepwise: dict[str, Stepwise] = Field({})
     conversations: Conversations | None = None
-
-    def dump(self) -> dict[str, Any]:
-        """As of every record; without what only some runs bring: a panel, two kinds of queries, evaluators, …"""
-        bringing = ("panel", "second", "sources", "perturbed", "classification", "stopped_early", "conversations")
-        absent = {name for name in bringing if getattr(self, name) is None}
-        sections = (*_OF_EVALUATORS, "models_by_prompts", "looks", "stepwise")
-        absent |= {name for name in sections if not getattr(self, name)}
-        return self.model_dump(mode="json", by_alias=True, exclude=absent)
 
 
 class Part(Record):
