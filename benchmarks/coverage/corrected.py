@@ -116,7 +116,7 @@ def labels_wanted(
         labels = (generator.random(ITEMS) < truth).astype(np.float64)
         verdicts = judged(labels, tpr, fpr, generator)
         found = labels_needed(sample_of(verdicts, labels, *drawn(verdicts, pilot, False, generator)), half_width, index)
-        ends[index] = [ITEMS + 1 if end is None else end for end in (found.low, found.high)]
+        ends[index] = [ITEMS + 1 if end is None else end for end in (found.ci_low, found.ci_high)]
     share = float(((ends[:, 0] <= ceil(wanted)) & (wanted <= ends[:, 1])).mean())
     widths = ends[:, 1] - ends[:, 0]
     name = f"labels needed for ±{half_width:g} from a pilot of {pilot}, truth {truth:g}, judge {tpr:g}/{fpr:g}"

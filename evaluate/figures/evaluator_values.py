@@ -124,17 +124,15 @@ def means(
     `clusters`.
     """
     draws = resamples(tuple(dict.fromkeys(row.query_id for row in rows)), 1, 0, clusters)
-    grouped = by_criterion(rows)
-    for evaluator in evaluators:
-        for criterion in evaluator.criteria:
-            mine, limits = grouped[criterion.name], limits_of(criterion.lowest, criterion.highest)
-            if evaluator.unit == "passage":
-                known = [(row.query_id, row.label) for row in mine if row.label is not None]
-                yield criterion.name, PASSAGES, draws.mean(known, len(mine) - len(known), limits)
-                continue
-            for agent in dict.fromkeys(row.subject for row in mine):
-                labels = {row.query_id: row.label for row in mine if row.subject == agent}
-                yield criterion.name, agent, draws.figure(labels, limits)
+    for evaluator, criterion, mine in by_criterion(evaluators, rows):
+        limits = limits_of(criterion.lowest, criterion.highest)
+        if evaluator.unit == "passage":
+            known = [(row.query_id, row.label) for row in mine if row.label is not None]
+            yield criterion.name, PASSAGES, draws.mean(known, len(mine) - len(known), limits)
+            continue
+        for agent in dict.fromkeys(row.subject for row in mine):
+            labels = {row.query_id: row.label for row in mine if row.subject == agent}
+            yield criterion.name, agent, draws.figure(labels, limits)
 
 
 RANKING = ("P(rel=2)@{k}", "AP(rel=2)@{k}", "RR(rel=2)@{k}")
@@ -180,23 +178,21 @@ def evaluations_by_query(
     findings: Findings, rows: Sequence[Assessment], evaluators: Sequence[Evaluator], cutoffs: Sequence[int]
 ) -> Evaluations:
     """Every measure of every evaluator, in their order; a query without the ground truth needed owes no value."""
-    grouped = by_criterion(rows)
     made = Evaluations({agent: {} for agent in findings.material.agents})
-    for evaluator in evaluators:
-        for criterion in evaluator.criteria:
-            mine, name = grouped[criterion.name], criterion.name
-            if not mine and evaluator.unit != "passage":
-                continue
-            made.scales[name] = Scale(criterion.lowest, criterion.highest, criterion.lower_is_better)
-            if evaluator.unit == "passage":
-                owing = [query.id for query in findings.material.queries if not evaluator.lacks(query)]
-                if made.scales[name].ends == GRADED:
-                    made.scales.update(dict.fromkeys(_ranking_measures(criterion, cutoffs), Scale()))
-                for agent, measures in _of_passages(findings, owing, mine, criterion, cutoffs).items():
-                    made.values[agent].update(measures)
-            else:
-                for agent, measures in made.values.items():
-                    measures[name] = {row.query_id: row.label for row in mine if row.subject == agent}
+    for evaluator, criterion, mine in by_criterion(evaluators, rows):
+        name = criterion.name
+        if not mine and evaluator.unit != "passage":
+            continue
+        made.scales[name] = Scale(criterion.lowest, criterion.highest, criterion.lower_is_better)
+        if evaluator.unit == "passage":
+            owing = [query.id for query in findings.material.queries if not evaluator.lacks(query)]
+            if made.scales[name].ends == GRADED:
+                made.scales.update(dict.fromkeys(_ranking_measures(criterion, cutoffs), Scale()))
+            for agent, measures in _of_passages(findings, owing, mine, criterion, cutoffs).items():
+                made.values[agent].update(measures)
+        else:
+            for agent, measures in made.values.items():
+                measures[name] = {row.query_id: row.label for row in mine if row.subject == agent}
         made.evaluators.update({name: evaluator.name for name in made.scales if name not in made.evaluators})
     return made
 

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, Literal
 
 from ragassay.experiment.settings import Experiment
-from ragassay.records import Answer, Assessment, Figure, Passage, Query
+from ragassay.records import Answer, Assessment, Figure, Passage, Query, grouped
 from ragassay.text import one_line
 
 from ..inputs.findings import Findings
 from ..judging.engine.cases import expected_docs
-from ..judging.engine.evaluator import Evaluator, good_enough
+from ..judging.engine.evaluator import Criterion, Evaluator, good_enough
 from ..results import ByThreshold, Figures, Insight, Problem, ThresholdShares
-from ..statistics.clustered import Range, Values, limits_of
+from ..statistics.clustered import Values
 from ..statistics.paired_comparison import compare_pairs
 from ..statistics.resamples import Resamples
+from .values import ComparedMeasure, Scale
 
 Relevant = Mapping[tuple[str, str], bool]
 """(query id, passage id) to whether it is relevant; what nobody judged is not there."""
@@ -79,18 +80,6 @@ _TEXTS = ("sentence", "claim", "statement", "text", "hypothesis")
 """What details call the part of an answer that they are about."""
 
 
-@dataclass(frozen=True)
-class Measured:
-    """A measure of every agent. ends: what its extremes are called, the best first; unit: after a value."""
-
-    name: str
-    values: Mapping[str, Values]
-    limits: Range | None
-    lower_is_better: bool
-    ends: tuple[str, str] = ("best", "worst")
-    unit: str = ""
-
-
 def insights(
     evaluators: Sequence[Evaluator],
     rows: Sequence[Assessment],
@@ -110,8 +99,8 @@ def insights(
         ends = ("best_retrieval", "worst_retrieval") if evaluator.unit == "passage" else ("best", "worst")
         for one in evaluator.criteria:
             mine = {agent: named[one.name] for agent, named in values.items() if one.name in named}
-            limits = limits_of(one.lowest, one.highest)
-            found += _extremes(Measured(one.name, mine, limits, one.lower_is_better, ends), draws)
+            scale = Scale(one.lowest, one.highest, one.lower_is_better)
+            found += _extremes(one.name, ComparedMeasure(mine, scale), ends, draws)
     # Latency and cost, of the answers for which they were measured.
     latency: dict[str, Values] = defaultdict(dict)
     cost: dict[str, Values] = defaultdict(dict)
@@ -120,39 +109,45 @@ def insights(
             latency[agent][query] = row.latency_s
         if row.error is None and row.usage.cost_usd is not None:
             cost[agent][query] = row.usage.cost_usd
-    found += _extremes(Measured("latency_s", latency, None, True, ("fastest", "slowest"), " s"), draws)
-    found += _extremes(Measured("cost_usd", cost, None, True, ("cheapest", "dearest"), " USD"), draws)
+    endless = Scale(highest=inf, lower_is_better=True)
+    found += _extremes("latency_s", ComparedMeasure(latency, endless), ("fastest", "slowest"), draws, " s")
+    found += _extremes("cost_usd", ComparedMeasure(cost, endless), ("cheapest", "dearest"), draws, " USD")
     return (*found, *_hardest(evaluators, values, queries), *_least_grounded(evaluators, rows))
 
 
-def _extremes(one: Measured, draws: Resamples) -> list[Insight]:
-    """The best and the worst agent; none where fewer than two have a value, or all have the same mean."""
-    figures = {agent: draws.figure(row, one.limits) for agent, row in one.values.items()}
+def _extremes(
+    name: str, one: ComparedMeasure, ends: tuple[str, str], draws: Resamples, unit: str = ""
+) -> list[Insight]:
+    """The best and the worst agent; none where fewer than two have a value, or all have the same mean.
+
+    ends: what the two are called. unit: after a value.
+    """
+    scale, less = one.scale, one.scale.lower_is_better
+    figures = {agent: draws.figure(row, scale.limits) for agent, row in one.values.items()}
     means = {agent: figure.value for agent, figure in figures.items() if figure.value is not None}
     if len(set(means.values())) < 2:
         return []
-    width = None if one.limits is None else one.limits[1] - one.limits[0]
     table = {agent: one.values[agent] for agent in means}
-    pairs = compare_pairs(one.name, table, draws.clusters, width=width, lower_is_better=one.lower_is_better)
-    order = sorted(means, key=lambda agent: means[agent] if one.lower_is_better else -means[agent])
+    pairs = compare_pairs(name, table, draws.clusters, width=scale.width, lower_is_better=less)
+    order = sorted(means, key=lambda agent: means[agent] if less else -means[agent])
     found = []
     for kind, agent, wanted, turned in (
-        (one.ends[0], order[0], "better", "worse"),
-        (one.ends[1], order[-1], "worse", "better"),
+        (ends[0], order[0], "better", "worse"),
+        (ends[1], order[-1], "worse", "better"),
     ):
         # The agents from which it is not told apart.
         level = [row.agent_b for row in pairs if row.agent_a == agent and row.verdict != wanted]
         level += [row.agent_a for row in pairs if row.agent_b == agent and row.verdict != turned]
         others = one_line(level[0]) if len(level) == 1 else f"{len(level)} other agents"
         told = f"but cannot be told apart from {others}" if level else "and is told from each other agent"
-        way = ", lower is better" if one.lower_is_better and not one.unit else ""
-        figure, by = figures[agent], f"{kind.replace('_', ' at ')} by {one_line(one.name)}"
-        mean = f"mean {figure.value:.3g}{one.unit}{way}; n {figure.n}{_failed(figure)}"
+        way = ", lower is better" if less and not unit else ""
+        figure, by = figures[agent], f"{kind.replace('_', ' at ')} by {one_line(name)}"
+        mean = f"mean {figure.value:.3g}{unit}{way}; n {figure.n}{_failed(figure)}"
         found.append(
             Insight(
                 kind=kind,
                 subject=agent,
-                measure=one.name,
+                measure=name,
                 figure=figure,
                 told_apart=not level,
                 sentence=f"{one_line(agent)} is {by} ({mean}), {told}.",
@@ -324,28 +319,25 @@ def shares_by_agent(
 
     answers: by query id and agent. A label of passages is the mean of an answer's own, as in its mean.
     """
-    grouped = by_criterion(rows)
     made: dict[str, dict[str, AgentShares]] = defaultdict(dict)
-    for evaluator in evaluators:
-        for criterion in evaluator.criteria:
-            mine, threshold = grouped[criterion.name], thresholds.get(criterion.name)
-            if threshold is None or not mine:
-                continue
-            of_passages = evaluator.unit == "passage"
-            for (query, agent), label in _of_answers(evaluator, mine, answers).items():
-                one = made[agent].setdefault(criterion.name, AgentShares(of_passages=of_passages))
-                one.passed[query] = None
-                if label is not None:
-                    enough = good_enough(label, threshold, lower_is_better=criterion.lower_is_better)
-                    one.passed[query] = float(enough)
-                    if not enough and not of_passages:
-                        one.causes[query] = _CAUSES[found(query, agent)]
-            # What was put to the judge: rows with a label, and those whose reply could not be read.
-            for row in mine if evaluator.asking != "nothing" and not of_passages else ():
-                one = made[row.subject][row.criterion]
-                one.read = {} if one.read is None else one.read
-                if row.label is not None or unread(row.error):
-                    one.read[row.query_id] = float(row.label is not None)
+    for evaluator, criterion, mine in by_criterion(evaluators, rows):
+        threshold, of_passages = thresholds.get(criterion.name), evaluator.unit == "passage"
+        if threshold is None or not mine:
+            continue
+        for (query, agent), label in _of_answers(evaluator, mine, answers).items():
+            one = made[agent].setdefault(criterion.name, AgentShares(of_passages=of_passages))
+            one.passed[query] = None
+            if label is not None:
+                enough = good_enough(label, threshold, lower_is_better=criterion.lower_is_better)
+                one.passed[query] = float(enough)
+                if not enough and not of_passages:
+                    one.causes[query] = _CAUSES[found(query, agent)]
+        # What was put to the judge: rows with a label, and those whose reply could not be read.
+        for row in mine if evaluator.asking != "nothing" and not of_passages else ():
+            one = made[row.subject][row.criterion]
+            one.read = {} if one.read is None else one.read
+            if row.label is not None or unread(row.error):
+                one.read[row.query_id] = float(row.label is not None)
     return dict(made)
 
 
@@ -353,21 +345,21 @@ def values_by_agent(
     evaluators: Sequence[Evaluator], rows: Sequence[Assessment], answers: Mapping[tuple[str, str], Answer]
 ) -> dict[str, dict[str, Values]]:
     """Agent to criterion to label by query, of files; of passages the mean of an answer's own."""
-    grouped = by_criterion(rows)
     made: dict[str, dict[str, Values]] = defaultdict(lambda: defaultdict(dict))
-    for evaluator in evaluators:
-        for criterion in evaluator.criteria:
-            for (query, agent), label in _of_answers(evaluator, grouped[criterion.name], answers).items():
-                made[agent][criterion.name][query] = label
+    for evaluator, criterion, mine in by_criterion(evaluators, rows):
+        for (query, agent), label in _of_answers(evaluator, mine, answers).items():
+            made[agent][criterion.name][query] = label
     return {agent: dict(named) for agent, named in made.items()}
 
 
-def by_criterion(rows: Sequence[Assessment]) -> Mapping[str, list[Assessment]]:
-    """Criterion to its records, none for one that has none."""
-    found: dict[str, list[Assessment]] = defaultdict(list)
-    for row in rows:
-        found[row.criterion].append(row)
-    return found
+def by_criterion(
+    evaluators: Sequence[Evaluator], rows: Sequence[Assessment]
+) -> Iterator[tuple[Evaluator, Criterion, list[Assessment]]]:
+    """Each criterion of the evaluators, in their order, with its records, none for one that has none."""
+    found = grouped((row.criterion, row) for row in rows)
+    for evaluator in evaluators:
+        for criterion in evaluator.criteria:
+            yield evaluator, criterion, found.get(criterion.name, [])
 
 
 def by_threshold(shares: Mapping[str, Mapping[str, AgentShares]], draws: Resamples) -> ByThreshold:

@@ -143,8 +143,7 @@ def _figures(measure: str, items: Rows, values: Judgments, high: float, draws: R
         seed = random.Random(f"{draws.seed}:{measure}:{agent}").getrandbits(32)
         figure = _figure(measure, agent, None, draws.figure({**values[agent]}, (0.0, high)), (sample,), seed)
         if figure.corrected.value is not None:
-            found = labels_needed(sample, 0.05 * (sample.high - sample.low), seed)  # half an interval's width
-            needed = Figure(value=found.value, n=found.n_pilot, ci_low=found.low, ci_high=found.high)
+            needed = labels_needed(sample, 0.05 * (sample.high - sample.low), seed)  # half an interval's width
             figure = figure.model_copy(update={"needed": needed})
         figures.append(figure)
     for a, b in combinations(items, 2):

@@ -7,13 +7,13 @@ queries are thought of as in new sections, as many in each as here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, inf, isfinite
 from statistics import NormalDist
 
 import numpy as np
 
 from ragassay.arrays import Floats
+from ragassay.records import Figure
 
 from .ppi import Sample, posterior
 from .resamples import expanded_tail
@@ -21,25 +21,12 @@ from .resamples import expanded_tail
 REPLICATES = 4000
 
 
-@dataclass(frozen=True)
-class LabelsNeeded:
-    """`value`, `low` and `high` labels for an interval of +- `half_width`; None: not with these items, however many.
-
-    n_items: how many items there are to be labelled; n_pilot: how many labels this was told from.
-    """
-
-    half_width: float
-    value: int | None
-    low: int | None
-    high: int | None
-    n_items: int
-    n_pilot: int
-
-
 def labels_needed(
     sample: Sample, half_width: float, seed: int, replicates: int = REPLICATES, confidence: float = 0.95
-) -> LabelsNeeded:
+) -> Figure:
     """The labels needed for a mean known to +- `half_width`, in the values' own unit (0 excluded).
+
+    Whole numbers; None: not with these items, however many. n: how many labels this was told from.
 
     The corrected mean's variance with n labels on N items is within / n + (spread - within) / N: `within` is what of
     the labels the judge leaves unexplained, `spread` their whole variance, each times N sum(s^2) / sum(s)^2 where items
@@ -58,10 +45,9 @@ def labels_needed(
     needed = np.sort(needed_for(*variances, len(sample.judged), half_width, confidence))
     tail = expanded_tail(max(2, sample.n_clusters), confidence)
     ends = (_shortest(needed, confidence), np.quantile(needed, [tail, 1 - tail], method="nearest"))
-    low, high = min(float(end[0]) for end in ends), max(float(end[1]) for end in ends)
-    return LabelsNeeded(
-        half_width, _whole(float(np.median(needed))), _whole(low), _whole(high), len(sample.judged), sample.n_labels
-    )
+    numbers = float(np.median(needed)), min(float(end[0]) for end in ends), max(float(end[1]) for end in ends)
+    value, low, high = (ceil(number - 1e-9) if isfinite(number) else None for number in numbers)
+    return Figure(value=value, n=sample.n_labels, ci_low=low, ci_high=high)
 
 
 def needed_for(
@@ -81,10 +67,6 @@ def _shortest(ordered: Floats, confidence: float) -> tuple[float, float]:
     widths = np.where(np.isfinite(high), high - np.where(np.isfinite(low), low, 0.0), inf)
     best = int(np.argmin(widths)) if np.isfinite(widths).any() else round((len(widths) - 1) / 2)
     return float(low[best]), float(high[best])
-
-
-def _whole(number: float) -> int | None:
-    return ceil(number - 1e-9) if isfinite(number) else None
 
 
 POWER = 0.8

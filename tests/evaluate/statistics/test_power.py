@@ -34,7 +34,7 @@ def test_more_than_there_are_is_not_with_these_items() -> None:
     assert needed_for(0.25, 0.25, 300, 0.05) == inf
     assert needed_for(0.0, 0.25, 300, 0.05) == inf
     found = labels_needed(_pilot(0.8, n=100), 0.02, 1)
-    assert (found.value, found.high) == (None, None)
+    assert (found.value, found.ci_high) == (None, None)
 
 
 def test_a_worse_judge_and_a_narrower_wish_need_more() -> None:
@@ -45,8 +45,8 @@ def test_a_worse_judge_and_a_narrower_wish_need_more() -> None:
 
 def test_a_pilot_on_which_all_agree_still_leaves_an_interval() -> None:
     found = labels_needed(_pilot(1.0), 0.05, 1)
-    assert found.low is not None and found.high is not None
-    assert 1 <= found.low < 5 < found.high < 150
+    assert found.ci_low is not None and found.ci_high is not None
+    assert 1 <= found.ci_low < 5 < found.ci_high < 150
 
 
 def test_a_half_width_of_nothing_is_refused() -> None:

@@ -297,6 +297,6 @@ def test_the_labels_needed(seed: int, agree: float, ends: bool) -> None:
     tails = np.quantile(numbers, [TAIL, 1 - TAIL])
     found = labels_needed(sample, 0.4, 7, replicates=DRAWS)
     ends = min(numbers[shortest], tails[0]), max(numbers[shortest + inside], tails[1])
-    assert (found.low, found.value, found.high) == pytest.approx(
+    assert (found.ci_low, found.value, found.ci_high) == pytest.approx(
         (ceil(ends[0]), ceil(np.median(numbers)), ceil(ends[1])), abs=1
     )
