@@ -20,6 +20,7 @@ from ..figures.turns_and_steps import bounds, leaning_turns
 from ..inputs.clusters import source_clusters
 from ..measures.by_place import AT_GRADE_1, MEASURES, UNJUDGED, graded_values, is_judged, unjudged
 from ..statistics.ladder import holm_from_leader
+from ..statistics.resamples import told
 from .screened import ChosenVariant, Screened, ScreenResults, SettingEffect, VariantFigures, mean_figures, two_digits
 from .verdict import chosen_variant, crossed, setting_effects
 
@@ -130,13 +131,9 @@ def conversation_prices(screened: Screened, queries: Sequence[Query]) -> dict[st
 
 
 def _of_prices(prices: Mapping[str, Figure] | None) -> list[str]:
-    told = []
-    for name, one in (prices or {}).items():
-        if one.value is not None:
-            interval = "" if one.ci_low is None else f" ({one.ci_low:+.3f} to {one.ci_high:+.3f})"
-            told.append(f"{plain(name)} {one.value:+.3f}{interval}")
+    said = [f"{plain(name)} {told(one, '+.3f')}" for name, one in (prices or {}).items() if one.value is not None]
     what = "What conversation costs, to the search by the question that stands alone, on turns from the second on"
-    return [f"{what}: {listed(told)}."] if told else []
+    return [f"{what}: {listed(said)}."] if said else []
 
 
 def _deepened(
@@ -172,9 +169,9 @@ def _deepened(
         pools += [(query, list(new.values()))] if new else []
     rows, labels = grade(pools) if pools else ([], [])
     spans = {one.id: span for _, pool in pools for one in pool if (span := place_of(one))}
-    told = grouped((one.query_id, (spans[one.subject], int(one.label))) for one in labels if one.label is not None)
+    found = grouped((one.query_id, (spans[one.subject], int(one.label))) for one in labels if one.label is not None)
     placed = [spans[row.passage]._asdict() | {"found_by": found_by[row.query_id, row.passage]} for row in rows]
-    return [row.model_copy(update=more) for row, more in zip(rows, placed, strict=True)], told
+    return [row.model_copy(update=more) for row, more in zip(rows, placed, strict=True)], found
 
 
 def screened_by(
@@ -309,9 +306,7 @@ def _said(
     for which, other, lead in (second, ("the baseline", chosen.baseline, chosen.lead_over_baseline)):
         if other is None or lead is None or lead.before.value is None or lead.after.value is None:
             continue
-        low, high, after = lead.after.ci_low, lead.after.ci_high, f"{lead.after.value:.3f}"
-        after += "" if low is None or high is None else f" ({low:.3f} to {high:.3f})"
-        over = f"{which}, {plain(other)},"
+        over, after = f"{which}, {plain(other)},", told(lead.after, ".3f")
         leads.append(f"Its lead over {over} is {lead.before.value:.3f} on the queries that chose, {after} on others.")
     return (chosen.sentence, *leads, finalists, front, *matter)
 

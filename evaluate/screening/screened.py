@@ -13,11 +13,11 @@ from ragassay.arrays import Floats, Ints, Truths
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import VariantRun, Workspace
 from ragassay.files import read_records
-from ragassay.records import Figure, Query, Record, grouped
+from ragassay.records import Figure, Query, Record
 
 from ..inputs.clusters import Clusters
 from ..statistics.clustered import Range, intervals
-from ..statistics.resamples import rounded
+from ..statistics.paired import alike, figures
 
 UNIT: Range = (0.0, 1.0)
 _AT_ONCE = 2_000_000
@@ -140,22 +140,12 @@ def mean_figures(
     lack the same queries are worked out together.
     """
     found: dict[int, Figure] = {}
-    known = ~np.isnan(values)
-    alike = grouped((there.tobytes(), row) for row, there in enumerate(known))
     step = max(1, _AT_ONCE // max(1, values.shape[1]))
-    for rows in alike.values():
-        there = known[rows[0]]
-        n, failed = int(there.sum()), int((~there).sum())
-        if not n:
-            found |= dict.fromkeys(rows, Figure(value=None, n=0, n_failed=failed))
-            continue
-        some = clusters.where(there)
-        for start in range(0, len(rows), step):
-            part = rows[start : start + step]
+    for rows, there in alike(~np.isnan(values)):
+        n, failed, some = int(there.sum()), int((~there).sum()), clusters.where(there)
+        for part in (rows[start : start + step] for start in range(0, len(rows), step)):
             told = intervals(values[part][:, there], np.ones(n), some, limits, difference=difference)
-            for row, mean, low, high in zip(part, *(side.tolist() for side in told), strict=True):
-                ends = (None, None) if np.isnan(low + high) else (low, high)
-                found[row] = rounded(mean, n, failed, *ends)
+            found |= zip(part, figures(told, n, [failed] * len(part)), strict=True)
     return [found[row] for row in range(len(values))]
 
 

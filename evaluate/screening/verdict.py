@@ -32,7 +32,7 @@ from ..inputs.clusters import Clusters
 from ..statistics.clustered import NO_SPREAD, Estimate, Range, estimate, intervals, mean_interval, t_interval
 from ..statistics.ladder import FEWEST_SECTIONS
 from ..statistics.paired_comparison import LEVEL, t_p
-from ..statistics.resamples import holm, rounded
+from ..statistics.resamples import holm, rounded, told
 from .screened import UNIT, BeforeAfter, ChosenVariant, Field, LevelFigures, Screened, SettingEffect, mean_figures
 
 SPLITS = 200
@@ -75,25 +75,16 @@ def _lead(screened: Screened, one: int, other: int) -> Figure:
 def _chosen_said(screened: Screened, best: str, mean: BeforeAfter, untold: list[str], n_others: int) -> str:
     name, of = plain(best), plain(screened.quality)
     if not n_others:
-        return f"{name} is the only variant that can be ranked: its {of} is {_said(mean.before)}."
-    honest = f" Chosen on half of the sections and measured on the other half, it is {_said(mean.after)}."
+        return f"{name} is the only variant that can be ranked: its {of} is {told(mean.before)}."
+    honest = f" Chosen on half of the sections and measured on the other half, it is {told(mean.after)}."
     if not untold:
-        told = "the other" if n_others == 1 else f"each of the {n_others} others"
-        return f"{name} is the best by {of}, told from {told}: {_said(mean.before)}.{honest}"
+        which = "the other" if n_others == 1 else f"each of the {n_others} others"
+        return f"{name} is the best by {of}, told from {which}: {told(mean.before)}.{honest}"
     some = listed([plain(one) for one in untold]) if len(untold) <= 3 else f"{len(untold)} of the {n_others} others"
     why = f"cannot be told from {some}"
     if (n := int((screened.clusters.sizes > 0).sum())) < FEWEST_SECTIONS:
         why = f"the queries come from {n} section{'s' if n > 1 else ''}, too few to be sure"
-    return f"{name} leads by {of} with {_said(mean.before)}, but {why}.{honest}"
-
-
-def _said(figure: Figure) -> str:
-    """`.62 (.55 to .70)`."""
-    if figure.value is None:
-        return "not known"
-    if figure.ci_low is None or figure.ci_high is None:
-        return f"{figure.value:.2f}"
-    return f"{figure.value:.2f} ({figure.ci_low:.2f} to {figure.ci_high:.2f})"
+    return f"{name} leads by {of} with {told(mean.before)}, but {why}.{honest}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,19 +162,16 @@ def _figure(values: Floats, clusters: Clusters, limits: Range) -> Figure:
     value = float(filled.sum() / known.sum())
     usable = np.isfinite(each.error) & np.isfinite(each.df)
     error = np.sqrt((each.error[usable] ** 2).mean()) if usable.any() else np.zeros(())
-    ends: tuple[float | None, float | None] = (None, None)
+    low = high = np.full((), np.nan)
     if error > NO_SPREAD:
         found = Estimate(np.asarray(value), error, error, each.df[usable].mean(), each.n_clusters)
         like_n = float(clusters.sizes.sum() ** 2 / (clusters.sizes @ clusters.sizes))
-        low, high = t_interval(found) if difference else mean_interval(found, limits, like_n)
-        if not np.isnan(low + high):
-            ends = max(limits[0], float(low)), min(limits[1], float(high))
-    if ends == (None, None) and n > 1:
+        low, high = np.clip(t_interval(found) if difference else mean_interval(found, limits, like_n), *limits)
+    if np.isnan(low + high) and n > 1:
         there = share > 0
         sums, counts, part = filled.mean(axis=0)[there], share[there], clusters.where(there)
         _, low, high = intervals(sums, counts, part, limits, difference=difference)
-        ends = (None, None) if np.isnan(low + high) else (float(low), float(high))
-    return rounded(value, n, failed, *ends)
+    return rounded(value, n, failed, float(low), float(high))
 
 
 Level = str | int | float | bool | None
@@ -309,8 +297,8 @@ def _effect_said(found: _Found, levels: Sequence[LevelFigures], spread: float | 
     if not matters:
         which = listed([_named(each.level) for each in levels])
         return f"{name}: nothing is told apart between {which}; the means lie within {spread:.3f}, {over}."
-    told = [each for each in levels if each.p_holm is not None and each.p_holm <= LEVEL]
-    best = max(told, key=lambda each: abs(each.difference.value or 0.0))
+    sure = [each for each in levels if each.p_holm is not None and each.p_holm <= LEVEL]
+    best = max(sure, key=lambda each: abs(each.difference.value or 0.0))
     gap = best.difference.value or 0.0
     ends = sorted(abs(end) for end in (best.difference.ci_low, best.difference.ci_high) if end is not None)
     by = f"{abs(gap):.3f} {'better' if gap > 0 else 'worse'}" + (f" ({ends[0]:.3f} to {ends[1]:.3f})" if ends else "")

@@ -128,6 +128,14 @@ def rounded(value: float, n: int, n_failed: int, low: float | None, high: float 
     return Figure(value=found, n=n, n_failed=n_failed, ci_low=low, ci_high=high)
 
 
+def told(figure: Figure, digits: str = ".2f") -> str:
+    """`0.62 (0.55 to 0.70)`."""
+    if figure.value is None:
+        return "not known"
+    ends = "" if figure.ci_low is None else f" ({figure.ci_low:{digits}} to {figure.ci_high:{digits}})"
+    return f"{figure.value:{digits}}{ends}"
+
+
 def six_digits(p: float) -> float:
     """A p-value as it is kept."""
     return float(f"{p:.6g}")
