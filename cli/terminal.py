@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -159,18 +158,14 @@ def print_json(value: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
     print(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
 
 
-def value_of(figure: Figure, digits: str = ".4f") -> str:
+def value_of(figure: Figure | None, digits: str = ".4f") -> str:
     """The value, or a dash where there is none."""
-    return "–" if figure.value is None else f"{figure.value:{digits}}"
+    return "–" if figure is None or figure.value is None else f"{figure.value:{digits}}"
 
 
-def interval_of(figure: Figure, digits: str = ".4f") -> str:
+def interval_of(figure: Figure | None, digits: str = ".4f") -> str:
     """The 95% interval, or a dash where there is none."""
-    return "–" if figure.ci_low is None else f"{figure.ci_low:{digits}} to {figure.ci_high:{digits}}"
-
-
-_LONGEST_UNBROKEN, _LEAST_FOLDED = 24, 12
-_NUMBER = re.compile(r"[~−-]?[\d.,]+%?|–|")
+    return "–" if figure is None or figure.ci_low is None else f"{figure.ci_low:{digits}} to {figure.ci_high:{digits}}"
 
 
 def print_rows(
@@ -179,35 +174,18 @@ def print_rows(
     without_rows: str = "there is nothing to show",
     right: Sequence[int] = (),
 ) -> None:
-    """Print a table of which nothing is cut off.
+    """Print a table of which nothing is cut off (`Table.print`).
 
-    On a terminal cells of more than 24 characters are folded, and where the others still have no room the table is
-    wider than it; elsewhere it is as wide as it needs to be. A column of numbers stands right, and so do those that
-    `right` counts. A table without a row is a sentence, `without_rows`.
+    A column of numbers stands right, and so do those that `right` counts. A table without a row is a sentence,
+    `without_rows`.
     """
-    from rich.box import SIMPLE_HEAD
-    from rich.cells import cell_len
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    from ragassay.table import NUMBER, Column, Table
 
-    shown = [[plain(cell) for cell in row] for row in rows]
-    if not shown:
-        if without_rows:
-            print(without_rows)
-        return
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    console, wanted = Console(), 1
-    folded = _LEAST_FOLDED if console.is_terminal else None
-    for at, (name, *cells) in enumerate(zip(map(plain, header), *shown, strict=True)):
-        longest = max(map(cell_len, (name, *cells)))
-        unbroken = longest <= _LONGEST_UNBROKEN
-        is_right = at in right or all(map(_NUMBER.fullmatch, cells))
-        table.add_column(Text(name), justify="right" if is_right else "left", no_wrap=unbroken, overflow="fold")
-        wanted += (longest if unbroken else folded or longest) + 3
-    for row in shown:
-        table.add_row(*map(Text, row))
-    Console(width=max(console.width, wanted)).print(table)
+    shown = list(rows)
+    first = all(NUMBER.fullmatch(row[0]) for row in shown)
+    columns = [Column(name, numbers=at in right or (first and not at)) for at, name in enumerate(header)]
+    if shown or without_rows:
+        Table("", columns, shown).print(without_rows)
 
 
 def shown_figure(figure: Figure, digits: str = ".4f", interval_digits: str = "") -> list[str]:

@@ -24,7 +24,7 @@ GAP = 3
 """Cells of a terminal between two columns."""
 
 _LONGEST_UNBROKEN, _LEAST_FOLDED, _NARROWEST = 24, 12, 16
-_NUMBER = re.compile(r"(?:[~−-]|< )?[\d.,]+%?|–|")
+NUMBER = re.compile(r"(?:[~−-]|< )?[\d.,]+%?|–|")
 _MARKS = re.compile(r"([\\`*_\[\]<>|~&#$])")
 _PARTS = {"value": "", "ci_low": " low", "ci_high": " high", "n": " n", "n_failed": " failed"}
 """Of a figure: what of it a data frame has, and what is added to the column's name for it."""
@@ -116,10 +116,10 @@ class Table:
         return [row[at] for row in self.rows if not isinstance(row, Group)]
 
     def _is_right(self, at: int) -> bool:
-        """Whether a column after the first holds figures or numbers, which stand right."""
+        """Whether a column holds figures or numbers, which stand right; of the first the column itself says it."""
         cells = self.cells(at)
         figures = any(isinstance(one, Cell) for one in cells)
-        return at > 0 and (figures or self.columns[at].numbers or all(map(_NUMBER.fullmatch, map(str, cells))))
+        return self.columns[at].numbers or (at > 0 and (figures or all(map(NUMBER.fullmatch, map(str, cells)))))
 
     def _n(self, at: int) -> str:
         """How many values each figure of the column is taken over, where that is the same; else ''."""

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from ragassay.evaluate.agreement.label_tables import Ratings
     from ragassay.evaluate.agreement.systems import SystemsAgreement
     from ragassay.experiment.workspace import Workspace
-    from ragassay.records import Figure
 
 _WHOLE = ("kappa", "kappa(quadratic)", "off_by_one", "tau_b", "rho")
 _AT_THRESHOLD = ("kappa", "balanced_accuracy", "accuracy", "tau_b")
@@ -52,9 +51,8 @@ def print_side_by_side(found: Agreement, by: str) -> None:
 
     def cells(pair: PairAgreement, first: str, others: Sequence[str]) -> list[str]:
         figures = [pair.figures.get(name) for name in (first, *others)]
-        values = ["–" if one is None else value_of(one, ".3f") for one in figures]
-        interval = "–" if figures[0] is None else interval_of(figures[0], ".3f")
-        return [pair.judge, values[0], interval, *values[1:]]
+        values = [value_of(one, ".3f") for one in figures]
+        return [pair.judge, values[0], interval_of(figures[0], ".3f"), *values[1:]]
 
     pairs = sorted(found.pairs, key=lambda one: (value(one, by) is None, -(value(one, by) or 0.0), one.judge))
     names = [name for name in dict.fromkeys((by, *_WHOLE)) if any(value(pair, name) is not None for pair in pairs)]
@@ -343,15 +341,15 @@ def run_calibrate(options: argparse.Namespace) -> int:
         half, columns = each.reported_on, (each.before, each.after, each.difference)
         title = f"{each.criterion} ({each.file}) by {each.judge}, {each.on}: people's yes {each.relevant}; {half.n} "
         title += f"labels of {half.n_clusters} queries or sections to report on, {half.n_failed} more lack the judge's"
-        rows = [(name, *(_cell(column.get(name)) for column in columns)) for name in each.before]
+        rows = []
+        for name in each.before:
+            figures = [column.get(name) for column in columns]
+            rows.append((name, *(value_of(one, ".3f") for one in figures)))
+            rows.append(("", *("" if one is None else interval_of(one, ".3f") for one in figures)))
         print_table(title, ("95% intervals below", "present", "chosen", "difference"), rows)
         print_undefined(each.undefined)
         print(plain(advice(each)))
     return 0
-
-
-def _cell(figure: Figure | None) -> str:
-    return "–" if figure is None else f"{value_of(figure, '.3f')}\n{interval_of(figure, '.3f')}"
 
 
 def _scored(options: argparse.Namespace) -> list[Scored]:

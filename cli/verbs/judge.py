@@ -46,7 +46,7 @@ from ragassay.experiment.tables import NO_MODEL, ModelSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import write_records, write_text
 from ragassay.progress import StderrProgress
-from ragassay.records import Assessment, Figure, KeptReplies
+from ragassay.records import Assessment, KeptReplies
 from ragassay.text import plain
 
 from ..pipeline.opening import locked
@@ -164,17 +164,13 @@ def _print_means(rows: Sequence[Assessment], evaluators: Sequence[Evaluator], cl
 
 def _print_shares(found: Judged) -> None:
     """Of each criterion and agent the shares that pass and fail, by what they fail of."""
-
-    def share(figure: Figure | None) -> str:
-        return "–" if figure is None else value_of(figure, ".1%")
-
     rows = []
     for agent, named in found.shares().items():
         for name, one in named.items():
-            failed = (one.failed, one.retrieval_failures, one.generation_failures, one.unexplained_failures)
+            shares = (one.failed, one.retrieval_failures, one.generation_failures, one.unexplained_failures)
+            *failed, unread = (value_of(share, ".1%") for share in (*shares, one.parse_failures))
             passed, interval, n, n_failed = shown_figure(one.passed, ".1%")
-            cells = [name, agent, f"{found.thresholds[name]:g}", passed, interval, *map(share, failed), n, n_failed]
-            rows.append([*cells, share(one.parse_failures)])
+            rows.append([name, agent, f"{found.thresholds[name]:g}", passed, interval, *failed, n, n_failed, unread])
     heads = ("passed", "95% interval", "failed", "of retrieval", "of generation", "unexplained", "n", "not judged")
     print_rows(("criterion", "of", "threshold", *heads, "reply not read"), rows, without_rows="")
 
