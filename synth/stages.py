@@ -39,36 +39,24 @@ def ingest_settings(experiment: Experiment) -> dict[str, Any]:
     values["corpus.exclude_pages"] = experiment.corpus.exclude_pages
     if chunkings := experiment.chunkings:
         values["chunking"] = [one.model_dump(mode="json", exclude_none=True) for one in chunkings]
-        if any(one.by == "semantic" and one.embedding is None for one in chunkings):
+        semantic = [one for one in chunkings if one.by == "semantic"]
+        if any(one.embedding is None for one in semantic):
             values["retrieval.embedding"] = experiment.retrieval.embedding
-        if embeds_to_cut(experiment):
-            values |= _other_vectors(experiment)
+        values |= _other_vectors(experiment) if semantic else {}
     return values | ({"corpus.language": experiment.corpus.language} if experiment.ingest.reader == "auto" else {})
-
-
-def embeds_to_cut(experiment: Experiment) -> bool:
-    """Whether some chunking is semantic."""
-    return any(one.by == "semantic" for one in experiment.chunkings)
-
-
-def own_cuts(workspace: Workspace) -> list[Path]:
-    """The modules in the corpus folder that chunkings and the loader name."""
-    named = [one.callable for one in workspace.experiment.chunkings] + [workspace.experiment.ingest.loader]
-    return own_modules(workspace, *filter(None, named))
 
 
 def questions_settings(experiment: Experiment) -> dict[str, Any]:
     """Those that shape the test set; the embedding tells which questions say the same."""
     values = tables(experiment, "questions", models=tuple(sorted(experiment.questions.quota)))
-    if chooses(experiment):
-        values["retrieval.embedding"] = experiment.retrieval.embedding if embeds(experiment) else None
-        values |= _other_vectors(experiment) if embeds(experiment) else {}
+    if experiment.questions.from_needs or looks_in_corpus(experiment):
+        values["retrieval.embedding"] = experiment.retrieval.embedding if experiment.searches_vectors else None
+        values |= _other_vectors(experiment) if experiment.searches_vectors else {}
     if not looks_in_corpus(experiment):
         values = {name: value for name, value in values.items() if name not in _OF_POOLS}
     else:
         values |= graded_by(experiment)
         values |= {f"retrieval.{name}": getattr(experiment.retrieval, name) for name in FOUND_BY}
-        values |= _other_vectors(experiment) if embeds(experiment) else {"retrieval.embedding": None}
         values |= {"questions.quotes": True} if values.pop("questions.quotes") else {}
     if experiment.by_look:
         values["run.write_by_look"] = experiment.run.looks
@@ -85,8 +73,8 @@ GRADED_BY = (
     *("relevance_question", "yes_threshold", "seed"),
 )
 """Settings of [judge] by which evidence is graded."""
-FOUND_BY = ("embedding", "bm25", "rrf_k", "engine")
-"""Settings of [retrieval] by which it is found."""
+FOUND_BY = ("bm25", "rrf_k", "engine")
+"""Settings of [retrieval] by which it is found, beside the embedding."""
 
 
 def graded_by(experiment: Experiment) -> dict[str, Any]:
@@ -117,26 +105,6 @@ def _other_vectors(experiment: Experiment) -> dict[str, Any]:
     return {"retrieval.embedding_backend": settings.embedding_backend} if settings.other_vectors else {}
 
 
-def chooses(experiment: Experiment) -> bool:
-    """Whether the test set is chosen out of many questions."""
-    return experiment.questions.from_needs
-
-
-def embeds(experiment: Experiment) -> bool:
-    """Whether some agent or variant searches vectors, so that there is an embedding model."""
-    return experiment.searches_vectors
-
-
-def chosen_check(workspace: Workspace) -> list[Path]:
-    """What is said of the questions that were chosen."""
-    return [workspace.questions_check] if chooses(workspace.experiment) else []
-
-
-def decided_by_people(workspace: Workspace) -> list[Path]:
-    """What people decided about questions, where they did."""
-    return [workspace.question_edits] if workspace.question_edits.exists() else []
-
-
 def _tables_of_questions(workspace: Workspace) -> list[Path]:
     """Where they are read: a folder whose questions are written may have files of these names for other ends."""
     found = question_files(workspace.corpus) if workspace.experiment.questions.source != "synthetic" else []
@@ -150,17 +118,16 @@ def _writes_roles(experiment: Experiment) -> bool:
 def questions_prompts(workspace: Workspace) -> list[Path]:
     """Those of the style: ours, and the user's own."""
     settings = workspace.experiment.questions
-    quotes = [QUOTES_PROMPT] if any(asks_of_passages(workspace.experiment)) else []
+    more = [ROLES_PROMPT] if _writes_roles(workspace.experiment) else []
     if settings.style == "need":
-        own = (getattr(settings, f"{step}_prompt") for step in STEPS)
-        roles = [ROLES_PROMPT] if _writes_roles(workspace.experiment) else []
-        return [*(PROMPTS / f"{step}.md" for step in STEPS), *roles, *quotes, *own_files(workspace, *own)]
-    if settings.style == "conversations":
-        roles = [ROLES_PROMPT] if _writes_roles(workspace.experiment) else []
-        ours = [*CONVERSATION_PROMPTS.values(), PROMPTS / "blind.md"]
-        return [*ours, *roles, *quotes, *own_files(workspace, settings.blind_prompt)]
-    golden = [GOLDEN_PROMPT] if settings.golden_answers else []
-    return [DEFAULT_PROMPT, *golden, *quotes, *own_files(workspace, settings.prompt)]
+        ours, own = [PROMPTS / f"{step}.md" for step in STEPS], [getattr(settings, f"{step}_prompt") for step in STEPS]
+    elif settings.style == "conversations":
+        ours, own = [*CONVERSATION_PROMPTS.values(), PROMPTS / "blind.md"], [settings.blind_prompt]
+    else:
+        ours, own = [DEFAULT_PROMPT], [settings.prompt]
+        more = [GOLDEN_PROMPT] if settings.golden_answers else []
+    more += [QUOTES_PROMPT] if any(asks_of_passages(workspace.experiment)) else []
+    return [*ours, *more, *own_files(workspace, *own)]
 
 
 def _documents(workspace: Workspace) -> list[Path]:
@@ -180,16 +147,18 @@ def _check_documents(workspace: Workspace) -> Iterator[Check]:
 def _ingest(workspace: Workspace, means: Means) -> StageOutcome:
     from .ingest import ingest
 
-    progress = counter(means.progress, "ingest: pages")
-    if not embeds_to_cut(workspace.experiment):
-        return ingest(workspace, progress)
-    return ingest(workspace, progress, means.embed_passages())
+    semantic = any(one.by == "semantic" for one in workspace.experiment.chunkings)
+    embed = means.embed_passages() if semantic else None
+    return ingest(workspace, counter(means.progress, "ingest: pages"), embed)
 
 
 INGEST = Stage(
     "ingest",
     needs=lambda w: [],
-    uses=lambda w: [*_documents(w), *own_cuts(w)],
+    uses=lambda w: [
+        *_documents(w),
+        *own_modules(w, *(one.callable for one in w.experiment.chunkings), w.experiment.ingest.loader),
+    ],
     settings=ingest_settings,
     makes=lambda w: [
         *(w.pages, w.sections, w.passages, w.unreadable, w.suspicious_pages),
@@ -313,22 +282,26 @@ def _questions(workspace: Workspace, means: Means) -> StageOutcome:
     if looks_in_corpus(experiment):
         passages = read_passages(workspace.passages)
         finder = Finder(passages, means.pool, means.grade, experiment.corpus.language)
-    embed = means.embed_queries if chooses(experiment) and embeds(experiment) else None
+    embed = means.embed_queries if experiment.questions.from_needs and experiment.searches_vectors else None
     return make_questions(workspace, means.caller, embed, finder, means.goes_on)
 
 
 QUESTIONS = Stage(
     "questions",
-    needs=lambda w: [w.sections, *([w.passages] if chooses(w.experiment) or looks_in_corpus(w.experiment) else [])],
+    needs=lambda w: [
+        w.sections,
+        *([w.passages] if w.experiment.questions.from_needs or looks_in_corpus(w.experiment) else []),
+    ],
     uses=lambda w: [
-        *(w.expert_questions, w.own_queries, *_tables_of_questions(w), *questions_prompts(w), *decided_by_people(w)),
+        *(w.expert_questions, w.own_queries, *_tables_of_questions(w), *questions_prompts(w)),
+        *([w.question_edits] if w.question_edits.exists() else []),
         *own_files(w, w.experiment.questions.keep),
     ],
     settings=questions_settings,
     makes=lambda w: [
         *(w.pool, w.rejected, w.test_set, w.ledger),
         *([w.parts] if w.experiment.by_look else []),
-        *chosen_check(w),
+        *([w.questions_check] if w.experiment.questions.from_needs else []),
         *([w.found] if looks_in_corpus(w.experiment) else []),
         *([w.roles] if _writes_roles(w.experiment) else []),
     ],

@@ -55,10 +55,10 @@ def own_files(workspace: Workspace, *names: str | None) -> list[Path]:
     return [workspace.corpus / name for name in names if name]
 
 
-def own_modules(workspace: Workspace, *names: str) -> list[Path]:
+def own_modules(workspace: Workspace, *names: str | None) -> list[Path]:
     """The user's code that each `module:attribute` names: a file, or all files of a package in the corpus folder."""
     found: list[Path] = []
-    for module in (name.partition(":")[0] for name in names):
+    for module in (name.partition(":")[0] for name in names if name):
         path, package = workspace.corpus / module.replace(".", "/"), workspace.corpus / module.partition(".")[0]
         inside = sorted(package.rglob("*.py")) if package.is_dir() else []
         found += inside or [path.with_name(f"{path.name}.py")]

@@ -9,10 +9,10 @@ fixed: turns as written, answers of the needs' writer.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import Field
 
@@ -42,6 +42,7 @@ from .slots import (
     ask_roles,
     at_most,
     dealt,
+    numbered,
     told_of,
 )
 
@@ -270,23 +271,22 @@ class _Steps:
         place tells what was asked at the place before, so places are never in one request, nor, since each has a label
         of its own, in one request file.
         """
-        rows: list[tuple[bool, list[int]]] = []
-        requests = []
+        asking: list[tuple[bool, list[int], Asked]] = []
+        language = self.setup.experiment.corpus.language
         for history, places in asked.items():
             for place, own in groupby(sorted(places, key=lambda at: said[at].number), key=lambda at: said[at].number):
                 for group in _together(list(own)):
                     texts = [said[at].question if history else str(said[at].question) for at in group]
                     items = [{"number": number, "text": text} for number, text in enumerate(texts, 1)]
-                    language = self.setup.experiment.corpus.language
-                    values = {"items": items, "with_history": history, "language": language}
-                    schema = at_most(len(items), AllRestored, Restored)
-                    request = Request(self.prompts["restore"].render(values), schema, items=len(items))
-                    requests.append(Asked(f"{'restore' if history else 'alone'}-{place}", self.reader, request))
-                    rows.append((history, group))
+                    messages = self.prompts["restore"].render(
+                        {"items": items, "with_history": history, "language": language}
+                    )
+                    request = Request(messages, at_most(len(items), AllRestored, Restored), items=len(items))
+                    step = f"{'restore' if history else 'alone'}-{place}"
+                    asking.append((history, group, Asked(step, self.reader, request)))
         found: Readings[str] = {True: {}, False: {}}
-        for (history, group), reply in zip(rows, self.asker.ask(requests), strict=True):
-            told = reply.value.questions if isinstance(reply.value, AllRestored) else []
-            found[history].update(_by_number(group, ((item.number, item.question.strip()) for item in told)))
+        for history, at, item in self._read(asking):
+            found[history][at] = item.question.strip()
         return found
 
     def _same(self, said: Sequence[Said], texts: Readings[str]) -> Readings[bool]:
@@ -295,21 +295,26 @@ class _Steps:
         Of one that leaves something open, whether a reader can tell what it asks for.
         """
         found: dict[bool, dict[int, bool]] = {}
-        rows: list[tuple[bool, list[int]]] = []
-        requests = []
+        asking: list[tuple[bool, list[int], Asked]] = []
         for history, own in texts.items():
             found[history] = {at: bool(t) for at, t in own.items() if not t or said[at].move == UNDERSPECIFIED}
             for group in _together([at for at in own if at not in found[history]]):
                 pairs = [{"need": said[at].draft.need, "question": own[at]} for at in group]
                 items = [{"number": number, **pair} for number, pair in enumerate(pairs, 1)]
                 messages, schema = self.prompts["same"].render({"items": items}), at_most(len(items), AllSame, Same)
-                step = "same" if history else "same-alone"
-                requests.append(Asked(step, self.reader, Request(messages, schema, items=len(items))))
-                rows.append((history, group))
-        for (history, group), reply in zip(rows, self.asker.ask(requests), strict=True):
-            told = reply.value.pairs if isinstance(reply.value, AllSame) else []
-            found[history].update(_by_number(group, ((item.number, item.same) for item in told)))
+                request = Request(messages, schema, items=len(items))
+                asking.append((history, group, Asked("same" if history else "same-alone", self.reader, request)))
+        for history, at, item in self._read(asking):
+            found[history][at] = item.same
         return found
+
+    def _read(self, asking: Sequence[tuple[bool, list[int], Asked]]) -> Iterator[tuple[bool, int, Any]]:
+        """What each reply says of the turns of its group: the first item of each number that was asked for."""
+        replies = self.asker.ask([asked for *_, asked in asking])
+        for (history, group, _), reply in zip(asking, replies, strict=True):
+            for number, item in numbered(reply).items():
+                if 1 <= number <= len(group):
+                    yield history, group[number - 1], item
 
 
 def _moves(slots: Iterable[TurnSlot]) -> list[str]:
@@ -322,8 +327,7 @@ def _together(places: list[int]) -> list[list[int]]:
 
 def _said(talk: Sequence[Draft], own: Sequence[Draft], reply: Reply) -> list[Said]:
     """The drafts of one conversation as turns. own: those that go on, in their order; none without a beginning."""
-    items = reply.value.turns if isinstance(reply.value, TurnTexts) else []
-    written = {item.number: item.text.strip() for item in reversed(items)}
+    written = {number: item.text.strip() for number, item in numbered(reply).items()}
     found: dict[int, Said] = {}
     history: tuple[Turn, ...] = ()
     for number, draft in enumerate(own, 1):
@@ -335,15 +339,6 @@ def _said(talk: Sequence[Draft], own: Sequence[Draft], reply: Reply) -> list[Sai
         question = Turn(role="user", text=clean(text), by="model")
         history = (*history, question, Turn(role="assistant", text=draft.answer, by="reference"))
     return [found.get(id(draft)) or Said(draft).fails(draft.fault or NO_BEGINNING) for draft in talk]
-
-
-def _by_number(group: Sequence[int], items: Iterable[tuple[int, T]]) -> dict[int, T]:
-    """Of what a reply says of its numbers, the first of each that was asked for."""
-    found: dict[int, T] = {}
-    for number, value in items:
-        if 1 <= number <= len(group):
-            found.setdefault(group[number - 1], value)
-    return found
 
 
 def _fault(move: str, whole: bool | None, alone: bool | None) -> str | None:

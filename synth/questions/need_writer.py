@@ -38,6 +38,7 @@ from .slots import (
     ask_roles,
     assign,
     at_most,
+    numbered,
     told_of,
 )
 
@@ -145,8 +146,7 @@ def ask_blind(setup: Setup, drafts: Sequence[Draft], asker: Asker) -> list[Draft
         asked.append(Asked("blind", first.model, Request(messages, schema)))
     found = list(drafts)
     for group, reply in zip(groups, asker.ask(asked), strict=True):
-        written = reply.value.questions if isinstance(reply.value, NeedQuestions) else []
-        questions = {item.number: item.question.strip() for item in reversed(written)}
+        questions = {number: item.question.strip() for number, item in numbered(reply).items()}
         without = "no question from the need alone" + (f": {reply.error}" if reply.error else "")
         for number, n in enumerate(group, 1):
             question = questions.get(number, "")
@@ -260,8 +260,7 @@ def ask_evidence(
         asked.append(Asked("evidence", model, request))
     found = list(drafts)
     for ((_, sections), own), reply in zip(groups.items(), asker.ask(asked), strict=True):
-        told = reply.value.evidence if isinstance(reply.value, Evidence) else []
-        by_number = {item.number: item for item in reversed(told)}
+        by_number = numbered(reply)
         for number, at in enumerate(own, 1):
             if found[at].fault is None:
                 found[at] = _with(found[at], sections, by_number.get(number), reply.error)

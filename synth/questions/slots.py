@@ -241,6 +241,12 @@ def at_most(n: int, base: type[M], item: Any) -> type[M]:
     return schema
 
 
+def numbered(reply: Reply) -> dict[int, Any]:
+    """The items of a reply by their `number`, the first of each; none without a reply."""
+    items = getattr(reply.value, next(iter(type(reply.value).model_fields))) if reply.value is not None else ()
+    return {item.number: item for item in reversed(items)}
+
+
 class Asked(NamedTuple):
     """A request of one step to one model."""
 
