@@ -147,6 +147,16 @@ def csv_cell(text: str) -> str:
     return f"'{text}" if _RISKY.match(text) else text
 
 
+def csv_of(rows: Iterable[Iterable[object]], line_end: str = "\r\n") -> str:
+    """The rows as CSV (RFC 4180); None is an empty cell."""
+    from csv import writer
+    from io import StringIO
+
+    stream = StringIO(newline="")
+    writer(stream, lineterminator=line_end).writerows(rows)
+    return stream.getvalue()
+
+
 def csv_text(cell: str) -> str:
     """What `csv_cell` was made of."""
     return cell[1:] if cell.startswith("'") and _RISKY.match(cell[1:]) else cell

@@ -5,8 +5,6 @@ another tool's files, and a run in one file for auditors.
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import sys
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -35,7 +33,7 @@ from ragassay.evaluate.from_files.collections.format import (
 from ragassay.evaluate.from_files.collections.traces import write_mlflow_run
 from ragassay.experiment.plugins import names_of
 from ragassay.files import digest_bytes, json_line
-from ragassay.text import plain, without_keys
+from ragassay.text import csv_of, plain, safe_cell, without_keys
 
 from ..terminal import add, add_shared, path_of
 
@@ -224,14 +222,8 @@ def as_csv(columns: Sequence[str], rows: Iterable[Mapping[str, str | float | int
     No text can become a formula in a spreadsheet: what might begin one has an apostrophe before it, and control
     characters are made visible.
     """
-    from ragassay.text import safe_cell
-
-    stream = io.StringIO(newline="")
-    writer = csv.DictWriter(stream, columns, lineterminator="\r\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({name: safe_cell(cell) if isinstance(cell, str) else cell for name, cell in row.items()})
-    return stream.getvalue()
+    cells = ((row.get(name) for name in columns) for row in rows)
+    return csv_of([columns, *([safe_cell(cell) if isinstance(cell, str) else cell for cell in row] for row in cells)])
 
 
 def add_import(verb: argparse.ArgumentParser) -> None:

@@ -7,9 +7,7 @@ What the ids stand for, and with which probability each thing in the test set wa
 
 from __future__ import annotations
 
-import csv
 import fcntl
-import io
 import json
 import os
 import random
@@ -27,7 +25,7 @@ from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import append_line, digest_json, first_problem, naming, read_records, write_records, write_text
 from ragassay.records import Query, Record, whole_text
-from ragassay.text import plain, safe_cell
+from ragassay.text import csv_of, plain, safe_cell
 
 from ..inputs.findings import Findings, originals_alone, read_findings
 from ..inputs.labels import GAME, Key, Label, by_item, game_subject, number, read_labels, read_table, write_labels
@@ -128,11 +126,7 @@ def write_sheet(workspace: Workspace, sheet: Sheet, out: Path) -> None:
     kept = workspace.label_samples / f"{sheet.id}.jsonl"
     if kept.exists():
         raise InputError("this sheet was drawn before", file=kept, remedy="give another --seed for another sheet")
-    stream = io.StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\r\n")
-    writer.writerow(COLUMNS)
-    writer.writerows([safe_cell(cell) for cell in row] for row in sheet.rows)
-    write_text(out, stream.getvalue())
+    write_text(out, csv_of([COLUMNS, *(map(safe_cell, row) for row in sheet.rows)]))
     write_records(kept, sheet.frame)
 
 

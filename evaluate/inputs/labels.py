@@ -16,7 +16,7 @@ from typing import Any
 from ragassay.errors import InputError
 from ragassay.files import read_text, write_text
 from ragassay.records import Assessment, Judgment, Record
-from ragassay.text import plain
+from ragassay.text import csv_of, plain
 
 COLUMNS = ("who", "when", "query", "subject", "criterion", "label")
 GAME = "game"
@@ -128,12 +128,8 @@ def number(text: str, game: bool, path: Path, line: int) -> float:
 
 def write_labels(path: Path, labels: Iterable[Label]) -> None:
     """Write `labels.csv`, atomically."""
-    stream = io.StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for row in labels:
-        writer.writerow([row.who, row.when, row.query, row.subject, row.criterion, f"{row.label:g}"])
-    write_text(path, stream.getvalue())
+    rows = [(row.who, row.when, row.query, row.subject, row.criterion, f"{row.label:g}") for row in labels]
+    write_text(path, csv_of([COLUMNS, *rows], "\n"))
 
 
 def by_item(labels: Iterable[Label]) -> dict[Key, float]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +16,7 @@ from ragassay.files import check_length, read_json, read_qrels, read_text, write
 from ragassay.layouts.cells import WORKBOOK, Row, as_list, list_field, read_rows, table_rows
 from ragassay.layouts.questions import heading_of
 from ragassay.records import Figure, QuestionsCheck, Record, original_of
-from ragassay.text import plain, safe_cell
+from ragassay.text import csv_of, plain, safe_cell
 
 ID = ("_id", "id", "qid", "query_id", "question_id")
 ANSWER = (
@@ -310,12 +309,10 @@ COLUMNS = ("id", "row", "text", "answer", "faults", "details", "verdict")
 
 def write_sheet(path: Path, items: Sequence[Item], checked: Checked) -> None:
     """Write every question, in the set's order, with its faults and an empty `verdict` (accept or reject)."""
-    stream = io.StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\r\n")
-    writer.writerow(COLUMNS)
+    rows: list[Iterable[str]] = [COLUMNS]
     for item in items:
         own = [finding for finding in checked.findings if finding.row == item.row]
         faults, details = " ".join(one.fault for one in own), "; ".join(one.detail for one in own)
         cells = (item.id, str(item.row), item.text, item.answer or "", faults, details, "")
-        writer.writerow(map(safe_cell, cells))
-    write_text(path, stream.getvalue())
+        rows.append(map(safe_cell, cells))
+    write_text(path, csv_of(rows))

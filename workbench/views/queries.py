@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import re
@@ -24,7 +22,7 @@ from ragassay.evaluate.report.plots import colours_of
 from ragassay.evaluate.report.wording import measure_name
 from ragassay.evaluate.results import POINTS
 from ragassay.files import json_line
-from ragassay.text import csv_cell, one_line
+from ragassay.text import csv_cell, csv_of, one_line
 
 from ..asked import bench_of, index_of, is_part, read, render, start_of, waiting
 from ..index.read import FACETS, SOURCES, Asked, Failed, Index, Measure, Order
@@ -373,14 +371,10 @@ def _written(index: Index, found: Sequence[int], agents: Sequence[str]) -> Itera
 def _csv(parts: Iterable[Sequence[Mapping[str, Any]]]) -> Iterator[str]:
     """RFC 4180; None is an empty cell, a list JSON, and no cell begins a formula (`text.csv_cell`)."""
     for number, rows in enumerate(parts):
-        stream = io.StringIO(newline="")
-        writer = csv.writer(stream, lineterminator="\r\n")
-        if rows and not number:
-            writer.writerow([csv_cell(name) for name in rows[0]])
+        written: list[Iterable[Any]] = [rows[0]] if rows and not number else []
         for row in rows:
-            cells = (json.dumps(v, ensure_ascii=False) if isinstance(v, list) else v for v in row.values())
-            writer.writerow([csv_cell(cell) if isinstance(cell, str) else cell for cell in cells])
-        yield stream.getvalue()
+            written.append(json.dumps(v, ensure_ascii=False) if isinstance(v, list) else v for v in row.values())
+        yield csv_of([csv_cell(cell) if isinstance(cell, str) else cell for cell in cells] for cells in written)
 
 
 class Queries(View):

@@ -13,8 +13,6 @@ that was asked has its query's id and metadata in its message's metadata, and wh
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -26,7 +24,7 @@ from ragassay.layouts.answers import calls_of
 from ragassay.layouts.cells import BY, OUR_ID, Context
 from ragassay.layouts.tables import AgentEvaluation as Rows
 from ragassay.records import PERTURBED_FROM, Answer, Passage, Query, Turn, Usage, link_of
-from ragassay.text import csv_cell, plain
+from ragassay.text import csv_cell, csv_of, plain
 
 from .collection import Collection
 from .format import (
@@ -231,12 +229,8 @@ class Csv(Format):
 
 def write_table(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """The rows as CSV (RFC 4180): None is an empty cell, what is no text or number JSON (`text.csv_cell`)."""
-    stream = io.StringIO(newline="")
-    columns = dict.fromkeys(name for row in rows for name in row)
-    writer = csv.DictWriter(stream, columns, lineterminator="\r\n")
-    writer.writeheader()
-    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
-    write_text(path, stream.getvalue())
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    write_text(path, csv_of([columns, *([_cell(row.get(name)) for name in columns] for row in rows)]))
 
 
 def _cell(value: Any) -> Any:
