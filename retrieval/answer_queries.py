@@ -30,9 +30,7 @@ from ragassay.prompts import Prompt, count_tokens
 from ragassay.records import OWN_SYSTEM, Answer, AnswerRun, Passage, Query, StageUsage
 from ragassay.text import plain
 
-from .agents.own_agents import read_answers
-from .agents.python_agent import ask_python_agent, load_python_agent
-from .agents.rag import (
+from .agents.answering import (
     Found,
     Rewrite,
     answer_record,
@@ -45,6 +43,8 @@ from .agents.rag import (
     read_documents,
     seconds,
 )
+from .agents.own_agents import read_answers
+from .agents.python_agent import ask_python_agent, load_python_agent
 from .dependencies import ANSWER_PROMPT, LONG_CONTEXT_PROMPT, answers_label
 from .rank_queries import AgentSearch, fuses, read_queries
 from .search import read_search_times

@@ -25,7 +25,7 @@ from ragassay.prompts import count_tokens, passage_tokens
 from ragassay.records import Passage, Query, Record, Usage
 from ragassay.text import plain
 
-from .agents.rag import Rewrite, add_usage, seconds
+from .agents.answering import Rewrite, add_usage, seconds
 from .dependencies import (
     REWRITE_PROMPT,
     REWRITING_FAILED,
@@ -40,8 +40,8 @@ from .dependencies import (
 from .rankers.combined import ids_of, rrf
 from .rankers.embedding import BATCH_TEXTS, Embedder
 from .rankers.embedding import LABEL as EMBEDDED
-from .rankers.ranker import Ranking
-from .retrievers import PassageRetriever, build_retrievers, make_embedder
+from .rankers.ranker import Ranker, Ranking
+from .retrievers import build_retrievers, make_embedder
 from .rewriting.rewritings import Asks, read_rewrites, rewrite_queries
 from .search import SearchTime, measure, read_search_times
 
@@ -96,7 +96,7 @@ def rank_queries(
     built_in = [name for name, _, _ in experiment.built_in_agents()]
     if not built_in and not searching_agents(experiment):
         return StageOutcome()
-    queries, retrievers = read_queries(workspace), dict[str, PassageRetriever]()
+    queries, retrievers = read_queries(workspace), dict[str, Ranker]()
     embedder = make_embedder(workspace, progress, caller if isinstance(caller, Caller) else None) if built_in else None
     if embedder:
         retrievers = build_retrievers(workspace, read_passages(workspace.passages), progress, embedder)
@@ -142,7 +142,7 @@ def _rewrite(workspace: Workspace, queries: Sequence[Query], caller: Asks) -> li
 
 def _rank_built_in(
     workspace: Workspace,
-    retrievers: Mapping[str, PassageRetriever],
+    retrievers: Mapping[str, Ranker],
     queries: Sequence[Query],
     rewrites: Sequence[Rewrite],
 ) -> None:
@@ -237,7 +237,7 @@ def _record(query: Query, rewrites: Sequence[Rewrite], found: VariantFound) -> A
 
 def _time(
     workspace: Workspace,
-    retrievers: Mapping[str, PassageRetriever],
+    retrievers: Mapping[str, Ranker],
     embedder: Embedder | None,
     queries: Sequence[Query],
     rewrites: Sequence[Rewrite],

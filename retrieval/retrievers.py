@@ -21,7 +21,6 @@ from ragassay.models.servers import EmbeddingServer, check_reachable, served_ide
 from ragassay.records import Passage
 from ragassay.text import plain
 
-from .agents.python_agent import PassageRetriever as PassageRetriever
 from .rankers.embedding import Embedder, OwnEncoder, Progress, ServedEmbedder, check_local, model_identity
 from .rankers.embedding_cache import EmbeddingCache, Text, Vectors
 from .rankers.ranker import Ranker
@@ -114,8 +113,8 @@ def build_retrievers(
     progress: Progress | None = None,
     embedder: Embedder | None = None,
     names: Sequence[str] = (),
-) -> dict[str, PassageRetriever]:
-    """The retrievers that `experiment.toml` names, or of these `names`, by name, over `passages`.
+) -> dict[str, Ranker]:
+    """The rankers of the retrievers that `experiment.toml` names, or of these `names`, by name, over `passages`.
 
     The embedding model is loaded when a search needs the vector of a text that neither the corpus folder's nor the
     results folder's embeddings hold. With the engine `opensearch` the passages are indexed on its server, and
@@ -128,14 +127,8 @@ def build_retrievers(
     rrf_k, names = settings.rrf_k, names or settings.retrievers
     if settings.engine == "opensearch":
         engine = engine_of(workspace)
-        rankers = open_rankers(names, passages, embedder, engine, language=language, rrf_k=rrf_k, progress=progress)
-    else:
-        rankers = make_rankers(names, passages, embedder, language=language, bm25=settings.bm25, rrf_k=rrf_k)
-    known = {passage.id: passage for passage in passages}
-    return {
-        name: PassageRetriever(name=name, ranker=ranker, passages=known, k=settings.k)
-        for name, ranker in rankers.items()
-    }
+        return open_rankers(names, passages, embedder, engine, language=language, rrf_k=rrf_k, progress=progress)
+    return make_rankers(names, passages, embedder, language=language, bm25=settings.bm25, rrf_k=rrf_k)
 
 
 def embed_queries(workspace: Workspace, texts: Sequence[str], caller: Caller | None = None) -> Vectors:
@@ -203,7 +196,7 @@ class Pools:
         """BM25 that ranks a corpus to its end, which no server does."""
         retrieval, language = self._workspace.experiment.retrieval, self._workspace.experiment.corpus.language
         if retrieval.engine != "opensearch":
-            return self._retrievers["bm25"].ranker
+            return self._retrievers["bm25"]
         return make_rankers(
             ["bm25"], self.passages, self._embedder, language=language, bm25=retrieval.bm25, rrf_k=retrieval.rrf_k
         )["bm25"]

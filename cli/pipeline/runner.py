@@ -65,7 +65,7 @@ def check_k(workspace: Workspace) -> None:
     Raises InputError.
     """
     if any(agent.variant is None for agent in workspace.experiment.table_agents()):
-        from ragassay.retrieval.agents.rag import check_long_context
+        from ragassay.retrieval.agents.answering import check_long_context
 
         check_long_context(workspace)
     if workspace.experiment.retriever:

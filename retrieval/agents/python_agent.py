@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from langchain_core.callbacks import CallbackManagerForRetrieverRun
-from langchain_core.documents import Document
-from langchain_core.retrievers import BaseRetriever
-from pydantic import Field, SkipValidation, ValidationError
+from pydantic import ValidationError
 
 from ragassay.errors import InputError
 from ragassay.experiment.plugins import importable, said
@@ -21,13 +19,16 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import digest_json, json_line, naming, write_text
 from ragassay.layouts.questions import question_file
 from ragassay.progress import NoProgress, Progress
-from ragassay.records import Answer, Passage, Query
+from ragassay.records import Answer, Query
 from ragassay.text import plain
 
 from ..rankers.ranker import Failed, Ranker, Ranking, all_found
 from .isolated import Isolated, NoAnswer
 from .own_agents import no_answers_yet, own_answer, source_problem
 from .worker import REMEDIES
+
+if TYPE_CHECKING:
+    from .rag import PassageRetriever as PassageRetriever
 
 _SAID_EVERY_S = 15.0
 
@@ -155,25 +156,13 @@ def check_own_agent(agent: AgentSettings, workspace: Workspace, *, run_code: boo
             raise no_answers_yet(agent.name, file, queries)
 
 
-class PassageRetriever(BaseRetriever):
-    """Ranks passages; `invoke` gives the `k` best as documents, `search` those of many queries as ids and scores."""
+def __getattr__(name: str) -> object:
+    """`PassageRetriever`, made of LangChain, which takes most of a second to import: when somebody asks for it."""
+    if name != "PassageRetriever":
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    from .rag import PassageRetriever
 
-    name: str
-    ranker: SkipValidation[Ranker]
-    passages: SkipValidation[Mapping[str, Passage]] = Field(repr=False)
-    k: int = Field(5, ge=1)
-
-    def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
-        """(passage id, score) of the at most `k` best for each query, best first, equal scores by id."""
-        return self.ranker.search(queries, k)
-
-    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        documents = []
-        for identifier, score in self.search([query], self.k)[0]:
-            passage = self.passages[identifier]
-            metadata = {"title": passage.title, **passage.metadata, "id": identifier, "score": score}
-            documents.append(Document(page_content=passage.text, metadata=metadata))
-        return documents
+    return PassageRetriever
 
 
 TIMEOUT_S = 300.0

@@ -17,7 +17,7 @@ from ragassay.prompts import Prompt
 from ragassay.records import Asked, Query
 from ragassay.text import plain
 
-from ..agents.rag import Rewrite, Rewritten, rewrite_record
+from ..agents.answering import Rewrite, Rewritten, rewrite_record
 from ..dependencies import (
     OF_SEVERAL,
     OF_TURNS,

@@ -13,10 +13,10 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, read_run
 from ragassay.models.requests import Batch, Reply, Request
 from ragassay.records import Answer, Passage, Query, Usage
-from ragassay.retrieval.agents.python_agent import PassageRetriever
-from ragassay.retrieval.agents.rag import Rewrite, Rewritten
+from ragassay.retrieval.agents.answering import Rewrite, Rewritten
 from ragassay.retrieval.answer_queries import answer_queries
 from ragassay.retrieval.rank_queries import rank_queries
+from ragassay.retrieval.rankers.bm25 import Bm25
 
 TEXTS = {
     "progmem": "The PROGMEM attribute places constant data into the flash of the device.",
@@ -124,14 +124,14 @@ def test_usage_of_the_rewriting_counts_for_rag_fusion_alone(done) -> None:
 
 def test_latency_is_that_of_rewriting_searching_and_answering(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace, caller = make_workspace(tmp_path, model="openai:x"), ScriptedCaller(answers)
-    search, texts = PassageRetriever.search, []
+    search, texts = Bm25.search, []
 
-    def slow(self: PassageRetriever, queries: Sequence[str], k: int) -> object:
+    def slow(self: Bm25, queries: Sequence[str], k: int) -> object:
         texts.append(len(queries))
         time.sleep(0.05 * len(queries))
         return search(self, queries, k)
 
-    monkeypatch.setattr(PassageRetriever, "search", slow)
+    monkeypatch.setattr(Bm25, "search", slow)
     rank_queries(workspace, caller)
     answer_queries(workspace, caller)
     rag, fusion = read_answers(workspace, "bm25-rag")["q1"], read_answers(workspace, "bm25-rag-fusion")["q1"]

@@ -14,7 +14,7 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, read_run, write_run
 from ragassay.models.requests import Batch, Reply, Request
 from ragassay.records import Answer, AnswerRun, Page, Passage, Query, Usage
-from ragassay.retrieval.agents.rag import Rewrite, check_long_context
+from ragassay.retrieval.agents.answering import Rewrite, check_long_context
 from ragassay.retrieval.answer_queries import answer_queries
 from ragassay.retrieval.dependencies import Rewriting, rewrites_file
 from ragassay.retrieval.rank_queries import AgentSearch, rank_queries

@@ -187,7 +187,7 @@ def _passage(row: Mapping[str, Any]) -> Passage:
 
 
 def _answering(workspace: Workspace, material: Material, kept: _Kept, wanted: Wanted) -> Iterator[Call]:
-    from ragassay.retrieval.agents.rag import answer_request, long_context_request, read_documents
+    from ragassay.retrieval.agents.answering import answer_request, long_context_request, read_documents
     from ragassay.retrieval.rank_queries import fuses
     from ragassay.retrieval.rewriting.rewritings import request_for
 

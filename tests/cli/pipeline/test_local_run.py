@@ -28,7 +28,7 @@ from ragassay.models.endpoint import Endpoint
 from ragassay.models.local.model import SMALLEST
 from ragassay.models.requests import Request
 from ragassay.prompts import Message
-from ragassay.retrieval.agents.rag import Rewritten
+from ragassay.retrieval.agents.answering import Rewritten
 from ragassay.synth.questions.from_passages import quotes_schema
 from ragassay.synth.questions.from_passages import reply_schema as questions_schema
 from ragassay.synth.questions.need_writer import Need, NeedQuestion, NeedQuestions, Needs, evidence_schema

@@ -17,15 +17,8 @@ from ragassay.errors import InputError
 from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Prompt
 from ragassay.records import Passage, Query, Usage
-from ragassay.retrieval.agents.rag import (
-    RagAgent,
-    RagFusionAgent,
-    Rewritten,
-    answer_request,
-    ask_with,
-    rewrite_record,
-    rewrite_request,
-)
+from ragassay.retrieval.agents.answering import Rewritten, answer_request, rewrite_record, rewrite_request
+from ragassay.retrieval.agents.rag import RagAgent, RagFusionAgent, ask_with
 from ragassay.retrieval.dependencies import ANSWER_PROMPT, REWRITE_PROMPT
 
 QUERY = Query(id="q1", text="How do I put data into flash?")

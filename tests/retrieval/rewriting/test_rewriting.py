@@ -15,7 +15,7 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.models.requests import Batch, Reply
 from ragassay.prompts import Prompt
 from ragassay.records import Query, Usage
-from ragassay.retrieval.agents.rag import Rewritten, rewrite_record, rewrite_request
+from ragassay.retrieval.agents.answering import Rewritten, rewrite_record, rewrite_request
 from ragassay.retrieval.dependencies import (
     REWRITE_PROMPT,
     Rewriting,
