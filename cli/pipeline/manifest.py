@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from ragassay.errors import InputError
 from ragassay.experiment.stage import Stage
-from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.experiment.workspace import StageOutcome, Standing, Workspace
 from ragassay.files import digest_file, read_json, write_json
 from ragassay.progress import Counts, Outcome, Progress, StderrProgress
 from ragassay.records import Record, StageUsage
@@ -173,24 +173,6 @@ KEPT_ERRORS = 1000
 """Different ones that are counted; those that come later are not."""
 LONGEST = 300
 """Characters of a sentence that the file holds."""
-
-
-class Standing(Record):
-    """`progress.json`. what: in words what the stage is at. done, cached, failed: of total, so far.
-
-    spent_usd: since the run began, None while no price is known. left_s: seconds at the pace so far, None while that is
-    unknown. errors: what was wrong with those that failed since the stage began, each sentence with how many.
-    """
-
-    stage: str
-    what: str = ""
-    total: int = 0
-    done: int = 0
-    cached: int = 0
-    failed: int = 0
-    spent_usd: float | None = None
-    left_s: float | None = None
-    errors: tuple[tuple[str, int], ...] = ()
 
 
 class WrittenProgress:

@@ -17,7 +17,7 @@ from ragassay.text import plain
 from ragassay.workbench.index.build import digest_kept
 from ragassay.workbench.views.progress import StageState
 
-from ..pipeline.manifest import Standing, inputs_of, read_broken_off, read_manifest, read_standing, why_stale
+from ..pipeline.manifest import inputs_of, read_broken_off, read_manifest, read_standing, why_stale
 from ..pipeline.opening import with_finalists
 from ..pipeline.stages import stages_of
 from ..terminal import add, folder_of
@@ -31,11 +31,11 @@ def states_of(workspace: Workspace) -> tuple[StageState, ...]:
     found = []
     for stage in stages_of(workspace.experiment):
         if now is not None and now.stage == stage.name:
-            found.append(_at_work(StageState(stage.name, "running"), now))
+            found.append(StageState(stage.name, "running", at_work=now))
             continue
         state = _at_rest(stage, workspace)
         if then is not None and then.stage == stage.name and state.state != "done":
-            state = replace(_at_work(state, then), broken_off=True, left_s=None)
+            state = replace(state, at_work=then)
         found.append(state)
     return tuple(found)
 
@@ -56,20 +56,6 @@ def _at_rest(stage: Stage, workspace: Workspace) -> StageState:
         n_failed=known.n_failed,
         notices=known.notices,
         usage=known.usage,
-    )
-
-
-def _at_work(state: StageState, now: Standing) -> StageState:
-    return replace(
-        state,
-        what=now.what,
-        n_done=now.done + now.cached,
-        n_cached=now.cached,
-        n_lost=now.failed,
-        n_total=now.total,
-        left_s=now.left_s,
-        spent_usd=now.spent_usd,
-        errors=now.errors,
     )
 
 

@@ -45,6 +45,30 @@ class Part(Record):
     queries: tuple[str, ...] | None = None
 
 
+class Standing(Record):
+    """`progress.json`. what: in words what the stage is at. done, cached, failed: of total, so far.
+
+    spent_usd: since the run began, None while no price is known. left_s: seconds at the pace so far, None while that is
+    unknown. errors: what was wrong with those that failed since the stage began, each sentence
+    (untrusted text) with how many.
+    """
+
+    stage: str
+    what: str = ""
+    total: int = 0
+    done: int = 0
+    cached: int = 0
+    failed: int = 0
+    spent_usd: float | None = None
+    left_s: float | None = None
+    errors: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def ended(self) -> int:
+        """How many are over, whichever way."""
+        return self.done + self.cached + self.failed
+
+
 def read_not_asked(path: Path) -> frozenset[tuple[str, str]]:
     """(query id, agent) of each line; none without the file, which is there where the queries are of such a plan.
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ragassay.experiment.workspace import Workspace
+from ragassay.experiment.workspace import Standing, Workspace
 from ragassay.files import digest_json
 from ragassay.records import OWN_SYSTEM, StageUsage
 
@@ -23,9 +23,7 @@ class StageState:
     """A stage: done, stale (what it was made from has changed), missing, or running.
 
     why: of one that would run, the reason. n_records, n_failed, notices and usage: its manifest's, of a stage that has
-    one. At work: of the running one, what is being done; counts `n_done` (`n_cached` of them from the cache) and
-    `n_lost` failed of `n_total`; spent_usd, None while nothing was; errors: what was wrong with those that failed since
-    it began, each sentence (untrusted text) with how many. broken_off: the run was killed in it, and these are of then.
+    one. at_work: how far the running one is, or was when the run was killed in it.
     """
 
     name: str
@@ -35,15 +33,12 @@ class StageState:
     n_failed: int | None = None
     notices: tuple[str, ...] = ()
     usage: tuple[StageUsage, ...] = ()
-    what: str = ""
-    n_done: int = 0
-    n_cached: int = 0
-    n_lost: int = 0
-    n_total: int = 0
-    left_s: float | None = None
-    spent_usd: float | None = None
-    errors: tuple[tuple[str, int], ...] = ()
-    broken_off: bool = False
+    at_work: Standing | None = None
+
+    @property
+    def broken_off(self) -> bool:
+        """Whether the run was killed in it."""
+        return self.at_work is not None and self.state != "running"
 
 
 StatesOf = Callable[[Workspace], tuple[StageState, ...]]
@@ -80,9 +75,9 @@ def show(request: Request) -> Response:
 
 def spent_usd(states: Sequence[StageState]) -> float | None:
     """US dollars of all stages, the running one's among them; None where no price is known. Not the user's systems'."""
-    running = [one.spent_usd for one in states if one.state == "running" and one.spent_usd is not None]
-    if running:
-        return running[0]  # it counts from the run's beginning
+    for one in states:
+        if one.state == "running" and one.at_work and one.at_work.spent_usd is not None:
+            return one.at_work.spent_usd  # it counts from the run's beginning
     rows = [row for one in states for row in one.usage if not row.model.startswith(OWN_SYSTEM)]
     known = [row.cost_usd for row in rows if row.cost_usd is not None]
     return sum(known) if known else None

@@ -9,7 +9,6 @@ from support.json_lines import write_lines
 from support.made_up_results.workspace import make_workspace
 
 from ragassay.cli.pipeline.manifest import (
-    Standing,
     WrittenProgress,
     digests,
     read_standing,
@@ -19,7 +18,7 @@ from ragassay.cli.pipeline.manifest import (
 from ragassay.cli.pipeline.opening import locked
 from ragassay.cli.pipeline.stages import stages_of
 from ragassay.cli.verbs.serve import states_of
-from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.experiment.workspace import StageOutcome, Standing, Workspace
 from ragassay.files import read_json
 from ragassay.progress import NoProgress
 
@@ -65,6 +64,7 @@ def test_a_stage_runs_only_while_its_run_holds_the_folder(workspace: Workspace) 
     assert read_standing(workspace) is None
     (broken,) = (state for state in states_of(workspace) if state.broken_off)
     assert (broken.name, broken.state) == ("judge", "missing")
+    assert broken.at_work == Standing(stage="judge")
     with locked(workspace):
         assert not workspace.progress.exists()
 

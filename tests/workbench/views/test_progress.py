@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any, Literal
 
 from support.made_up_results.workspace import make_workspace
 from support.workbench import browsing
 
+from ragassay.experiment.workspace import Standing
 from ragassay.records import StageUsage
 from ragassay.workbench.views.progress import StageState
 
 AGAIN = 'hx-trigger="every 2s"'
+UNSAFE = "the server <b>hung up</b>"
+
+
+def at_work(state: Literal["running", "missing"], done: int = 20, **more: Any) -> StageState:
+    return StageState("judge", state, at_work=Standing(stage="judge", done=done, total=50, **more))
 
 
 def usage(cost_usd: float | None) -> StageUsage:
@@ -30,17 +37,7 @@ def usage(cost_usd: float | None) -> StageUsage:
 def test_what_is_done_what_runs_and_what_failed(tmp_path: Path) -> None:
     states = (
         StageState("answer", "done", n_records=72, n_failed=2, notices=("2 calls <i>failed</i>",), usage=(usage(0.4),)),
-        StageState(
-            "judge",
-            "running",
-            what="judge: m",
-            n_done=20,
-            n_lost=3,
-            n_total=50,
-            left_s=65.0,
-            spent_usd=1.25,
-            errors=(("the server <b>hung up</b>", 3),),
-        ),
+        at_work("running", what="judge: m", failed=3, left_s=65.0, spent_usd=1.25, errors=((UNSAFE, 3),)),
         StageState("compare", "missing", "not run yet"),
     )
     with browsing(make_workspace(tmp_path), states=lambda _: states) as client:
@@ -60,17 +57,17 @@ def test_what_is_done_what_runs_and_what_failed(tmp_path: Path) -> None:
 
 
 def test_what_is_as_before_is_not_sent_again(tmp_path: Path) -> None:
-    states = [StageState("judge", "running", n_done=20, n_total=50)]
+    states = [at_work("running")]
     with browsing(make_workspace(tmp_path), states=lambda _: tuple(states)) as client:
         client.headers["hx-request"] = "true"
         (address,) = re.findall(r'hx-get="([^"]+)"', client.get("/results/progress").text)
         assert client.get(address).status_code == 204
-        states[0] = StageState("judge", "running", n_done=21, n_total=50)
+        states[0] = at_work("running", 21)
         assert "21 of 50" in client.get(address).text
 
 
 def test_a_run_that_was_killed_is_said_with_how_to_go_on(tmp_path: Path) -> None:
-    states = (StageState("judge", "missing", "not run yet", n_done=20, n_total=50, broken_off=True),)
+    states = (at_work("missing"),)
     with browsing(make_workspace(tmp_path), states=lambda _: states) as client:
         page = client.get("/results/progress").text
     assert "The last run was broken off in judge, at 20 of 50." in page
