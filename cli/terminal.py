@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from ragassay.errors import InputError
 from ragassay.text import plain
@@ -250,7 +250,7 @@ def print_undefined(undefined: Mapping[str, str]) -> None:
         print(plain(f"undefined: {names}: {reason}"))
 
 
-def print_notes(notes: Sequence[str]) -> None:
-    """A line a note."""
+def print_notes(notes: Iterable[str], file: TextIO | None = None) -> None:
+    """A line a note; on stdout, if no file is named."""
     for note in notes:
-        print(plain(f"note: {note}"))
+        print(plain(f"note: {note}"), file=file)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.cli.pipeline.opening import locked
-from ragassay.cli.verbs.judge import files_workspace
+from ragassay.cli.verbs.judge import files_workspace, with_settings
 from ragassay.errors import InputError, RepliesMissing
 from ragassay.evaluate.judging.catalog import built_in, experiment_evaluators
 from ragassay.evaluate.judging.engine.cases import AnswerCase, QueryCase
@@ -55,21 +55,10 @@ class Asking:
         if self.max_cost is not None and not self.max_cost > 0:
             raise InputError(f"max_cost is {self.max_cost:g}", remedy="it must be more than 0")
         model = self.model or (None if self.config else NO_MODEL)
-        made = files_workspace(
-            argparse.Namespace(
-                with_=",".join(names),
-                model=model,
-                base_url=self.base_url,
-                mode=self.mode,
-                config=None if self.config is None else Path(self.config),
-                max_cost=self.max_cost,
-                work=Path(self.work),
-            )
-        )
-        known = dict(made.experiment.evaluate.settings)
-        known |= {name: {**known.get(name, {}), **table} for name, table in settings.items() if table}
-        evaluate = made.experiment.evaluate.model_copy(update={"settings": known})
-        return Workspace(made.corpus, made.results, made.experiment.model_copy(update={"evaluate": evaluate}))
+        config = None if self.config is None else Path(self.config)
+        given = {"with_": ",".join(names), "model": model, "config": config, "work": Path(self.work)}
+        made = files_workspace(argparse.Namespace(**{**vars(self), **given}))
+        return with_settings(made, {name: table for name, table in settings.items() if table})
 
 
 class _Counting(NoProgress):

@@ -135,12 +135,6 @@ class JudgeFunction:
     def __call__(
         self,
         *,
-        query: Any = None,
-        answer: Any = None,
-        contexts: Any = None,
-        expected_response: Any = None,
-        expected_docs: Any = None,
-        conditions: Any = None,
         rows: Any = None,
         model: str | None = None,
         base_url: str | None = None,
@@ -148,25 +142,24 @@ class JudgeFunction:
         work: str | Path = ".ragassay",
         max_cost: float | None = None,
         config: str | Path | None = None,
-        **options: Any,
+        **given: Any,
     ) -> Judged | list[Judged]:
         """Judge one row (texts as keywords), or many: columns as keywords, or `rows`, dicts or a data frame.
 
-        options: those of `[evaluate.settings.NAME]`; one that the judge does not have is an error. Columns may be named
-        as Agent Evaluation does (request, response, retrieved_context, …). The other keywords are Asking's.
+        given: COLUMNS, which may be named as Agent Evaluation does (request, response, retrieved_context, …), and the
+        options of `[evaluate.settings.NAME]`; one that the judge does not have is an error. The other keywords are
+        Asking's.
         Raises InputError for what cannot be used, BudgetSpent at max_cost, and RepliesMissing for a `file:` model whose
         replies are not there yet.
         """
         caller = f"judges.{self.__name__}"
-        columns = (query, answer, contexts, expected_response, expected_docs, conditions)
-        theirs = {name: options.pop(name) for name in THEIRS if name in options}
-        given = rows_of(dict(zip(COLUMNS, columns, strict=True)) | theirs, rows, caller)
-        check_columns(given, self._kind, caller)
+        judged = rows_of({name: given.pop(name) for name in (*COLUMNS, *THEIRS) if name in given}, rows, caller)
+        check_columns(judged, self._kind, caller)
         if model is not None and "model" in self._kind.options_type.model_fields:
-            options, model = {**options, "model": model}, None
+            given, model = {**given, "model": model}, None
         asking = Asking(model, base_url, mode, work, max_cost, config)
-        made = self._judged(given.rows, asking, options, caller)
-        return made[0] if given.one else made
+        made = self._judged(judged.rows, asking, given, caller)
+        return made[0] if judged.one else made
 
     def _judged(
         self, rows: Sequence[Mapping[str, Any]], asking: Asking, options: Mapping[str, Any], caller: str

@@ -36,9 +36,9 @@ class Spent:
         )
 
 
-@dataclass
+@dataclass(eq=False)
 class Session:
-    """The judge of a test session, and what its assertions came to.
+    """The judge of a test session, and what its assertions came to; as a plugin of pytest it tells that at the end.
 
     model, base_url: the judge and its address where an assertion names none. assertions: of `assert_judged`; judgments,
     failed: records.
@@ -60,6 +60,15 @@ class Session:
         replies = f"replies: {spent.new} new{bad}, {spent.cached} at hand"
         return f"{self.assertions} assertions, {judgments}; {replies}; {cost}"
 
+    def pytest_terminal_summary(self, terminalreporter: TerminalReporter) -> None:
+        """Write the line, where anything was asserted."""
+        if self.assertions:
+            terminalreporter.write_line(f"ragassay: {self.line()}")
+
+    def pytest_unconfigure(self) -> None:
+        """Make the session before it the current one again."""
+        _open.remove(self)
+
 
 _open: list[Session] = []
 
@@ -67,16 +76,6 @@ _open: list[Session] = []
 def current() -> Session:
     """The innermost session under way, or one that nobody keeps."""
     return _open[-1] if _open else Session()
-
-
-def begin(session: Session) -> None:
-    """Make it the current one; `end` must follow."""
-    _open.append(session)
-
-
-def end(session: Session) -> None:
-    """Make the one before it the current one again."""
-    _open.remove(session)
 
 
 def pytest_addoption(parser: Parser) -> None:
@@ -90,21 +89,5 @@ def pytest_addoption(parser: Parser) -> None:
 def pytest_configure(config: Config) -> None:
     """Begin the session, with the judge of the options."""
     session = Session(config.getoption("--ragassay-model"), config.getoption("--ragassay-base-url"))
-    config.pluginmanager.register(_Telling(session), "ragassay-session")
-
-
-class _Telling:
-    """Keeps the session, and tells of it where something was asked."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        begin(session)
-
-    def pytest_terminal_summary(self, terminalreporter: TerminalReporter) -> None:
-        """Write the session's line, where anything was asserted."""
-        if self._session.assertions:
-            terminalreporter.write_line(f"ragassay: {self._session.line()}")
-
-    def pytest_unconfigure(self) -> None:
-        """End the session."""
-        end(self._session)
+    _open.append(session)
+    config.pluginmanager.register(session, "ragassay-session")

@@ -21,6 +21,7 @@ from ragassay.models.providers import cost_usd, served_cost_usd
 from ragassay.records import OWN_SYSTEM
 from ragassay.text import one_line, plain
 
+from ..terminal import print_notes
 from .manifest import Manifest, inputs_of, read_manifest, standing_at, told_of, why_stale, write_manifest
 from .opening import alone, check_others, locked, open_workspace, with_finalists, with_others
 from .stages import QUESTIONS, STAGES, asking_obstacles, file_obstacles, means_of, refuse, stages_of
@@ -92,9 +93,7 @@ def run_one(options: argparse.Namespace) -> int:
             runner.say_stale(stage)
         manifest = runner.bring_up_to_date(stage)
     told = _say_screening(workspace) if workspace.screen in stage.makes(workspace) else ()
-    for notice in manifest.notices:
-        if notice not in told:
-            print(f"note: {plain(notice)}")
+    print_notes(notice for notice in manifest.notices if notice not in told)
     return manifest.exit_status
 
 

@@ -35,7 +35,7 @@ from ragassay.experiment.plugins import names_of
 from ragassay.files import digest_bytes, json_line
 from ragassay.text import csv_of, plain, safe_cell, without_keys
 
-from ..terminal import add, add_shared, path_of
+from ..terminal import add, add_shared, path_of, print_notes
 
 LEFT_OUT = {
     *("replies", "requests", "batches", "batch-requests", "embeddings", "rerank-scores", "server-calls", "screening")
@@ -111,7 +111,7 @@ def _import_files(options: argparse.Namespace) -> int:
     collection = read_named(options.from_, options.sources)
     write_folder(collection, options.out)
     print(f"{plain(str(options.out))}: {_counted(collection)}")
-    _say(collection.notes)
+    print_notes(collection.notes, sys.stderr)
     return 0
 
 
@@ -132,18 +132,13 @@ def _export_folder(options: argparse.Namespace) -> int:
         loses = to.loses if to.keeps_turns else {**to.loses, **OF_TURNS}
         said, left_out = not_held(to.title, loses, collection), frozenset(to.loses)
     print(f"{plain(str(options.out))}: {_counted(collection, left_out)}")
-    _say(said)
+    print_notes(said, sys.stderr)
     return 0
 
 
 def _counted(collection: Collection, left_out: Set[str] = frozenset()) -> str:
     counts = collection.counts().items()
     return ", ".join(f"{n} {what}" for what, n in counts if n and what not in left_out) or "nothing"
-
-
-def _say(notes: Sequence[str]) -> None:
-    for note in notes:
-        print(f"note: {plain(note)}", file=sys.stderr)
 
 
 def add_archive(verb: argparse.ArgumentParser) -> None:
@@ -262,7 +257,7 @@ def _listen(options: argparse.Namespace) -> int:
         with suppress(KeyboardInterrupt):
             print(f"listening at {listener.address}; stop with Ctrl-C; if killed: `{again}`", flush=True)
             listener.serve_forever()
-    _say([*listener.notes])
+    print_notes([*listener.notes], sys.stderr)
     if not listener.n:
         raise InputError("nothing came", remedy=f"have the application send OTLP over HTTP to {listener.address}")
     return _import_files(options)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from textwrap import fill
@@ -75,6 +76,7 @@ def files_workspace(options: argparse.Namespace) -> Workspace:
         update={"judges": names, "custom": custom, "settings": settings, "thresholds": thresholds}
         | ({"mode": options.mode} if options.mode else {})
         | ({"model": options.model} if options.model else {})
+        | ({"prompts": options.prompts} if getattr(options, "prompts", None) is not None else {})
     )
     folder = Path() if options.config is None else options.config.parent
     if options.max_cost is not None and not options.max_cost > 0:
@@ -82,6 +84,14 @@ def files_workspace(options: argparse.Namespace) -> Workspace:
     run = base.run.model_copy(update={"max_cost_usd": options.max_cost}) if options.max_cost else base.run
     work = options.work or options.out.with_name(f"{options.out.name}.work")
     return Workspace(folder, work, base.model_copy(update={"evaluate": evaluate, "run": run}))
+
+
+def with_settings(workspace: Workspace, given: Mapping[str, Mapping[str, Any]]) -> Workspace:
+    """With these options of evaluators, by their names, besides those that `[evaluate.settings]` has."""
+    evaluate = workspace.experiment.evaluate
+    settings = {name: {**evaluate.settings.get(name, {}), **table} for name, table in given.items()}
+    evaluate = evaluate.model_copy(update={"settings": {**evaluate.settings, **settings}})
+    return replace(workspace, experiment=workspace.experiment.model_copy(update={"evaluate": evaluate}))
 
 
 def files_evaluators(workspace: Workspace, options: argparse.Namespace) -> list[Evaluator]:

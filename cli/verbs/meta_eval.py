@@ -6,7 +6,6 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,7 @@ from ..terminal import (
     path_of,
     print_figures,
     print_json,
+    print_notes,
     print_p,
     print_rows,
     print_undefined,
@@ -74,7 +74,7 @@ def print_side_by_side(found: Sequence[MetaEvaluation]) -> None:
     console.print(table)
     for one in found:
         _print_failures(one, f"{_named(one, found)}: ")
-    _say(first.notes)
+    print_notes(first.notes, sys.stderr)
 
 
 def _counted(found: MetaEvaluation) -> str:
@@ -87,12 +87,7 @@ def _print_failures(found: MetaEvaluation, whose: str = "") -> None:
     """How many rows could not be judged, by error."""
     for error, count in found.errors.items():
         said = error if len(error) <= 200 else f"{error[:200]}…"
-        _say([f"{whose}{count} of {found.n_rows} rows could not be judged: {said}"])
-
-
-def _say(notes: Sequence[str]) -> None:
-    for note in notes:
-        print(plain(f"note: {note}"), file=sys.stderr)
+        print_notes([f"{whose}{count} of {found.n_rows} rows could not be judged: {said}"], sys.stderr)
 
 
 def _named(one: MetaEvaluation, found: Sequence[MetaEvaluation]) -> str:
@@ -276,20 +271,17 @@ def _labelled(options: argparse.Namespace) -> LabelledSet:
 
 def _evaluator(options: argparse.Namespace, labelled: LabelledSet) -> tuple[Workspace, Evaluator]:
     """The evaluator with its settings and the workspace it asks in; what is one claim is not split into claims."""
-    from .judge import files_evaluators, files_workspace
+    from .judge import files_evaluators, files_workspace, with_settings
 
     options.with_ = options.judge
     options.work = options.work or (None if options.out else _DEFAULT_WORK)
     given = dict(map(_setting, options.set))
     workspace = files_workspace(options)
-    if options.prompts is not None:
-        workspace = _with(workspace, {"prompts": options.prompts})
 
     def made(workspace: Workspace, given: Mapping[str, Any]) -> tuple[Workspace, Evaluator]:
         if given:
-            known = workspace.experiment.evaluate.settings
-            name = options.judge if ":" not in options.judge else next(iter(known), options.judge)
-            workspace = _with(workspace, {"settings": {**known, name: {**known.get(name, {}), **given}}})
+            known = iter(workspace.experiment.evaluate.settings if ":" in options.judge else ())
+            workspace = with_settings(workspace, {next(known, options.judge): given})
         evaluators = files_evaluators(workspace, options)
         if len(evaluators) != 1:
             names = ", ".join(evaluator.name for evaluator in evaluators)
@@ -301,12 +293,6 @@ def _evaluator(options: argparse.Namespace, labelled: LabelledSet) -> tuple[Work
     if labelled.kind == "claims" and "split" in type(evaluator.options).model_fields and "split" not in given:
         return made(workspace, {"split": "whole"})
     return workspace, evaluator
-
-
-def _with(workspace: Workspace, changes: Mapping[str, Any]) -> Workspace:
-    """The workspace with `[evaluate]` changed."""
-    evaluate = workspace.experiment.evaluate.model_copy(update=changes)
-    return replace(workspace, experiment=workspace.experiment.model_copy(update={"evaluate": evaluate}))
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -339,4 +325,4 @@ def _print(found: MetaEvaluation) -> None:
         print_rows(("people \\ judge", *confusion.judge), rows)
     print_undefined(found.undefined)
     _print_failures(found)
-    _say(found.notes)
+    print_notes(found.notes, sys.stderr)

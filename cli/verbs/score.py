@@ -14,6 +14,7 @@ from ..terminal import (
     path_of,
     print_figures,
     print_json,
+    print_notes,
     print_rows,
     value_of,
     write_junit,
@@ -165,8 +166,7 @@ def run_rate(options: argparse.Namespace) -> int:
     print(plain(result["verdict"]["sentence"]))
     if result.get("triples"):
         print(f"{result['intransitive_triples']:,} of {result['triples']:,} triples of agents run in a circle")
-    if result.get("note"):
-        print(f"note: {plain(result['note'])}")
+    print_notes(filter(None, [result.get("note")]))
     return 0
 
 
