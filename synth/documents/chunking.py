@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count, pairwise
+from itertools import count, groupby, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,11 +37,7 @@ def by_words(text: DocumentText, size: int, overlap: int) -> list[Span]:
 
     None crosses a hole that left-out pages made.
     """
-    return [
-        stretch.span(first, stop)
-        for stretch in text.stretches
-        for first, stop in windows(stretch.places, size, overlap)
-    ]
+    return [stretch.span(*run) for stretch in text.stretches for run in windows(stretch.places, size, overlap)]
 
 
 def windows(places: Sequence[Cut], size: int, overlap: int) -> Iterator[tuple[int, int]]:
@@ -74,20 +70,21 @@ def parts(places: Sequence[Cut], first: int, stop: int, size: int) -> Iterator[t
     yield first, stop
 
 
-def by_headings(text: DocumentText, size: int) -> list[Span]:
+Run = tuple[int, int]
+"""Indexes of words in a stretch: the first, and the one behind the last."""
+
+
+def by_headings(stretch: Stretch, size: int) -> Iterator[Run]:
     """The text of each heading: cut by words where it is longer than about `size`, with the next where it is tiny.
 
     Headings are the outline's and lines that begin with a section's number; text without any is cut by words.
     """
-    found: list[Span] = []
-    for stretch in text.stretches:
-        first, n_words = 0, len(stretch.spans)
-        for stop in [*(n for n, place in enumerate(stretch.places, 1) if place.strength == Strength.HEADING), n_words]:
-            if stop == n_words or min(stop - first, n_words - stop) >= SHORTEST_TAIL * size:
-                runs = windows(stretch.places[first : stop - 1], size, 0)
-                found += [stretch.span(first + begin, first + end) for begin, end in runs]
-                first = stop
-    return found
+    first, n_words = 0, len(stretch.spans)
+    for stop in [*(n for n, place in enumerate(stretch.places, 1) if place.strength == Strength.HEADING), n_words]:
+        if stop == n_words or min(stop - first, n_words - stop) >= SHORTEST_TAIL * size:
+            for begin, end in windows(stretch.places[first : stop - 1], size, 0):
+                yield first + begin, first + end
+            first = stop
 
 
 @dataclass(frozen=True)
@@ -190,22 +187,19 @@ def _after_white(text: str, at: int) -> int:
     return at
 
 
-def by_pages(text: DocumentText, size: int) -> list[Span]:
-    """`size` pages each, counted from the first page with text of every stretch; pages without text make none."""
-    found: list[Span] = []
-    for stretch in text.stretches:
-        first, groups = text.page_at(stretch.spans[0][0]), dict[int, list[Span]]()
-        for word in stretch.spans:
-            groups.setdefault((text.page_at(word[0]) - first) // size, []).append(word)
-        found += [(words[0][0], words[-1][1]) for words in groups.values()]
-    return found
+def by_pages(text: DocumentText, stretch: Stretch, size: int) -> Iterator[Run]:
+    """`size` pages each, counted from the first page with text of the stretch; pages without text make none."""
+    pages = [text.page_at(start) for start, _ in stretch.spans]
+    for _, run in groupby(range(len(pages)), key=lambda word: (pages[word] - pages[0]) // size):
+        words = list(run)
+        yield words[0], words[-1] + 1
 
 
 _FIRST, _MARKS = 0xF0000, 0xFFFE
 """A plane of Unicode for private use: cleaned text has nothing from it."""
 
 
-def by_recursive(text: DocumentText, size: int, overlap: int) -> list[Span]:
+def by_recursive(text: DocumentText, stretch: Stretch, size: int, overlap: int) -> Iterator[Run]:
     """At most `size` words each, and at most `overlap` (less than `size`) words of the last's, as LangChain has it.
 
     Where no white space is left to cut at, words stay whole and LangChain's own would cut between any two letters.
@@ -219,32 +213,13 @@ def by_recursive(text: DocumentText, size: int, overlap: int) -> list[Span]:
     splitter = RecursiveCharacterTextSplitter(
         chunk_size=size, chunk_overlap=overlap, length_function=lambda piece: len("".join(piece.split()))
     )
-    found: list[Span] = []
-    for stretch in text.stretches:
-        between = [text.text[place.end : place.start] for place in stretch.places]
-        marks = (chr(_FIRST + number % _MARKS) for number in count())
-        marked = "".join(mark + white for white, mark in zip([*between, ""], marks, strict=False))
-        first = 0
-        for piece in filter(None, ("".join(piece.split()) for piece in splitter.split_text(marked))):
-            first += (ord(piece[0]) - _FIRST - first) % _MARKS
-            found.append(stretch.span(first, first + len(piece)))
-    return found
-
-
-Run = tuple[int, int]
-"""Indexes of words in a stretch: the first, and the one behind the last."""
-
-
-def by_sentences(text: DocumentText, size: int, overlap: int) -> list[Span]:
-    """As many whole sentences as fit into `size` words, the first of them those of the last that fit into `overlap`.
-
-    A longer sentence is cut into parts of at most `size` words.
-    """
-    return [
-        stretch.span(first, stop)
-        for stretch in text.stretches
-        for first, stop in filled(cut_to(stretch, sentences(stretch), size), size, overlap)
-    ]
+    between = [text.text[place.end : place.start] for place in stretch.places]
+    marks = (chr(_FIRST + number % _MARKS) for number in count())
+    marked = "".join(mark + white for white, mark in zip([*between, ""], marks, strict=False))
+    first = 0
+    for piece in filter(None, ("".join(piece.split()) for piece in splitter.split_text(marked))):
+        first += (ord(piece[0]) - _FIRST - first) % _MARKS
+        yield first, first + len(piece)
 
 
 def sentences(stretch: Stretch) -> list[Run]:
@@ -344,22 +319,26 @@ def spans_of(text: DocumentText, chunking: Chunking, means: Means | None = None)
     Raises InputError where the user's own code fails.
     """
     size, overlap = chunking.words, chunking.overlap or 0
-    match chunking.by:
-        case "words":
-            return by_words(text, size, overlap)
-        case "sentences":
-            return by_sentences(text, size, overlap)
-        case "recursive":
-            return by_recursive(text, size, overlap)
-        case "headings":
-            return by_headings(text, size)
-        case "pages":
-            return by_pages(text, size)
-        case "semantic":
-            assert means and means.embed
-            embed, of = means.embed, chunking.embedding
-            percentile = BREAKPOINT if chunking.breakpoint is None else chunking.breakpoint
-            return by_meaning(text, size, percentile, lambda texts: embed(of, texts))
-        case "python":
-            assert means
-            return by_python(text, means.own[chunking.name])
+    if chunking.by == "semantic":
+        assert means and means.embed
+        embed, of = means.embed, chunking.embedding
+        percentile = BREAKPOINT if chunking.breakpoint is None else chunking.breakpoint
+        return by_meaning(text, size, percentile, lambda texts: embed(of, texts))
+    if chunking.by == "python":
+        assert means
+        return by_python(text, means.own[chunking.name])
+
+    def runs(stretch: Stretch) -> Iterator[Run]:
+        match chunking.by:
+            case "sentences":  # as many whole ones as fit; a longer one is cut into parts
+                return filled(cut_to(stretch, sentences(stretch), size), size, overlap)
+            case "recursive":
+                return by_recursive(text, stretch, size, overlap)
+            case "headings":
+                return by_headings(stretch, size)
+            case "pages":
+                return by_pages(text, stretch, size)
+            case _:
+                return windows(stretch.places, size, overlap)
+
+    return [stretch.span(*run) for stretch in text.stretches for run in runs(stretch)]
