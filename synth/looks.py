@@ -337,14 +337,11 @@ def differences(experts: Sequence[Features], written: Sequence[Features]) -> tup
         return ()
     one, other = np.array(experts, float), np.array(written, float)
     spread = np.sqrt((one.var(0) + other.var(0)) / 2)
-    found = [
-        LookDifference(
-            feature=name, experts=a, written=b, difference=(b - a) / sd if sd > 0 else None if a != b else 0.0
-        )
-        for name, a, b, sd in zip(
-            Features._fields, one.mean(0).tolist(), other.mean(0).tolist(), spread.tolist(), strict=True
-        )
-    ]
+    found = []
+    rows = np.array([one.mean(0), other.mean(0), spread]).T.tolist()
+    for name, (a, b, sd) in zip(Features._fields, rows, strict=True):
+        apart = (b - a) / sd if sd > 0 else None if a != b else 0.0
+        found.append(LookDifference(feature=name, experts=a, written=b, difference=apart))
     return tuple(sorted(found, key=lambda row: (row.difference is not None, -abs(row.difference or 0.0))))
 
 

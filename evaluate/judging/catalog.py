@@ -86,11 +86,10 @@ def type_of(name: str, folder: Path, file: Path) -> type[Evaluator]:
     """
     if name in built_in():
         return built_in()[name]
-    module, colon, attribute = name.partition(":")
-    if not colon:
+    if ":" not in name:
         return _brought(name, file)
     with importable(folder):
-        theirs = getattr(import_own(module, folder, f"judge '{plain(name)}'", file), attribute, None)
+        theirs = import_own(name, folder, f"judge '{plain(name)}'", file)
     if not isinstance(theirs, type) or not issubclass(theirs, Evaluator):
         raise InputError(f"{plain(name)} is not a subclass of Evaluator", file=file, remedy=_SHOWN)
     _check_class(theirs, plain(name), file)

@@ -17,7 +17,6 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import walk_packages
-from types import ModuleType
 from typing import Any, TypeVar
 
 from ..errors import InputError
@@ -117,9 +116,13 @@ def importable(folder: Path) -> Iterator[None]:
         os.chdir(home)
 
 
-def import_own(name: str, folder: Path, whose: str, settings: Path) -> ModuleType:
-    """The module `name`, inside `importable(folder)`. Raises InputError, which begins with `whose`."""
-    top = name.partition(".")[0]
+def import_own(name: str, folder: Path, whose: str, settings: Path) -> Any:
+    """What "module:name" names, inside `importable(folder)`; None where the module has nothing of that name.
+
+    Raises InputError, which begins with `whose`, where it cannot be imported.
+    """
+    module, _, attribute = name.partition(":")
+    top = module.partition(".")[0]
     if top in sys.modules and ((folder / f"{top}.py").exists() or (folder / top).is_dir()):
         # A module of this name that is loaded from elsewhere would hide the one in the user's folder.
         loaded = getattr(sys.modules[top], "__file__", None)
@@ -129,13 +132,14 @@ def import_own(name: str, folder: Path, whose: str, settings: Path) -> ModuleTyp
     importlib.invalidate_caches()
     home = Path.cwd()
     try:
-        return importlib.import_module(name)
+        found = importlib.import_module(module)
     except (Exception, SystemExit) as error:
-        problem = f"{whose}: the module {name} cannot be imported ({said(error)})"
+        problem = f"{whose}: the module {module} cannot be imported ({said(error)})"
         remedy = f"it is looked for in {folder} first, then in this environment"
         raise InputError(problem, file=settings, remedy=remedy) from error
     finally:
         os.chdir(home)
+    return getattr(found, attribute, None)
 
 
 OWN = "python:"
@@ -154,9 +158,8 @@ def load_own_object(name: str, folder: Path, method: str) -> Any:
     """
     settings = folder / "experiment.toml"
     check_own_object(name, folder)
-    module_name, _, attribute = name.removeprefix(OWN).partition(":")
     with importable(folder):
-        found = getattr(import_own(module_name, folder, plain(name), settings), attribute, None)
+        found = import_own(name.removeprefix(OWN), folder, plain(name), settings)
         if isinstance(found, type) or (callable(found) and not hasattr(found, method)):
             try:
                 found = found()

@@ -284,9 +284,7 @@ def load_system(
     Raises InputError where the module cannot be imported or what it names cannot be called.
     """
     sys.path.insert(0, str(corpus.resolve()))
-    module_name, _, attribute = name.partition(":")
-    module = import_own(module_name, corpus, f"{kind} '{agent}'", corpus / "experiment.toml")
-    target = getattr(module, attribute, None)
+    target = import_own(name, corpus, f"{kind} '{agent}'", corpus / "experiment.toml")
     if kind == "retriever":
         system = ranking_system(target)
     elif target is None or inspect.isroutine(target) or inspect.isclass(target):
@@ -296,7 +294,7 @@ def load_system(
     if not callable(system) or inspect.iscoroutinefunction(system):
         problem = "is async" if callable(system) else "is not a function" if target is not None else "does not exist"
         raise InputError(f"{kind} '{agent}': {name} {problem}", remedy=REMEDIES[kind])
-    source = getattr(module, "__file__", None)
+    source = getattr(sys.modules[name.partition(":")[0]], "__file__", None)
     return system, digest_json([name, digest_file(Path(source)) if source else None])
 
 

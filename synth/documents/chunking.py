@@ -106,8 +106,7 @@ def load_own_cut(name: str, callable_name: str, folder: Path, settings: Path) ->
 
     A class is made without arguments. Raises InputError.
     """
-    module, _, attribute = callable_name.partition(":")
-    found = getattr(import_own(module, folder, f"chunking '{name}'", settings), attribute, None)
+    found = import_own(callable_name, folder, f"chunking '{name}'", settings)
     made = OwnCut(name, callable_name, settings, lambda text: text)
     if isinstance(found, type):
         try:

@@ -153,9 +153,8 @@ def load_documents(name: str, folder: Path) -> list[Raw]:
     pages. Raises InputError where it fails, or gives something else or nothing. The user's code runs here.
     """
     settings = folder / "experiment.toml"
-    module, _, attribute = name.partition(":")
     with importable(folder):
-        loader: Any = getattr(import_own(module, folder, f"loader {name}", settings), attribute, None)
+        loader = import_own(name, folder, f"loader {name}", settings)
         try:
             loader = loader() if isinstance(loader, type) else loader
             found: Any = loader if hasattr(loader, "lazy_load") else loader(folder)

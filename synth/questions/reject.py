@@ -236,7 +236,6 @@ _MACHINE = re.compile(
     r"\b(?:ignorier\w*|ignore[zr]?|ignora|ignoriere) (?:alle|toutes? les|todas las|todas as) \w+",
     re.IGNORECASE,
 )
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _NUMBERING = re.compile(
     r"^(?:(?:\d{1,2}[.):]|[-*•–]|(?:Q|Question|Frage|Pregunta|Pergunta)\s?\d*[.:)])\s+)+", re.IGNORECASE
 )
@@ -414,7 +413,7 @@ def machine_words(text: str) -> str | None:
 
 def length_words(text: str) -> float:
     """How many words it has; of a script without spaces, two characters are one."""
-    return max(len(text.split()), len(_UNSPACED.findall(text)) / 2)
+    return max(len(text.split()), len(_IS_WIDE.findall(text)) / 2)
 
 
 def writable(text: str) -> str:

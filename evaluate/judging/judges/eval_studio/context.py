@@ -334,10 +334,9 @@ class FactCheck(Evaluator):
         name, folder = self.options.search, self.setup.folder
         if name is None:
             return None
-        module, _, attribute = name.partition(":")
         settings = folder / "experiment.toml"
         with importable(folder):
-            theirs = getattr(import_own(module, folder, f"search '{plain(name)}'", settings), attribute, None)
+            theirs = import_own(name, folder, f"search '{plain(name)}'", settings)
         if not callable(theirs):
             remedy = "name one that takes a query and returns a text or a list of texts"
             raise InputError(f"{plain(name)} is no function", file=settings, remedy=remedy)
