@@ -160,9 +160,7 @@ def rows_of(given: Mapping[str, Any], rows: Any, caller: str) -> GivenRows:
             raise InputError(problem, file=caller, remedy="leave one of them out")
         return GivenRows(tuple(_row(row, caller) for row in _listed(rows, "rows", caller)), one=False)
     first = next((name for name in (*_TEXTS, "request", "response") if name in given), None)
-    if first is None:
-        return GivenRows((_row(given, caller),), one=True)
-    if isinstance(given[first], str | Mapping):
+    if first is None or isinstance(given[first], str | Mapping):
         return GivenRows((_row(given, caller),), one=True)
     columns = {name: _listed(value, name, caller) for name, value in given.items()}
     lengths = {name: len(column) for name, column in columns.items()}

@@ -361,17 +361,9 @@ WAYS: Mapping[str, Mapping[str, Any]] = {
 """What is set under `[judge]`."""
 
 
-@dataclass(frozen=True)
-class Way:
-    """Estimates of the whole stage `judge` with nothing in the cache; cost_usd is None where a price is not known."""
-
-    name: str
-    calls: int
-    cost_usd: float | None
-
-
-def ways_of_judging(workspace: Workspace) -> list[Way]:
-    """One for each of `WAYS` that the settings allow; empty where only one is left to choose.
+def ways_of_judging(workspace: Workspace) -> list[str]:
+    """Each of `WAYS` that the settings allow, with the calls and the price of the whole stage `judge` where nothing is
+    in the cache and every price is known; empty where only one is left to choose.
 
     Raises InputError where a prompt cannot be read.
     """
@@ -379,13 +371,14 @@ def ways_of_judging(workspace: Workspace) -> list[Way]:
     for name, changes in WAYS.items():
         if (changed := _with(workspace.experiment, changes)) is None:
             continue
-        calls, cost, known = 0, 0.0, True
+        prices, calls = list[float | None](), 0
         for load in of_judging(replace(workspace, experiment=changed)):
             settings = changed.settings_of(load.model)
             batch = settings.mode == "batch"
-            price = cost_usd(load.model, settings, load.input_tokens, load.output_tokens, batch=batch)
-            known, calls, cost = known and price is not None, calls + load.calls, cost + (price or 0.0)
-        ways.append(Way(name, calls, cost if known else None))
+            prices.append(cost_usd(load.model, settings, load.input_tokens, load.output_tokens, batch=batch))
+            calls += load.calls
+        price = "" if None in prices else f", ${sum(filter(None, prices)):.2f}"
+        ways.append(f"{name} ~{calls:,} calls{price}")
     return ways if len(ways) > 1 else []
 
 

@@ -16,7 +16,7 @@ from ragassay.errors import InputError, NothingCame
 from ragassay.evaluate.stages import DRAW
 from ragassay.experiment.stage import Stage
 from ragassay.experiment.workspace import Workspace, count_passages
-from ragassay.files import digest_file
+from ragassay.files import digest_file, read_json
 from ragassay.models.providers import cost_usd, served_cost_usd
 from ragassay.records import OWN_SYSTEM
 from ragassay.text import one_line, plain
@@ -35,7 +35,11 @@ def run_all(options: argparse.Namespace) -> int:
     workspace, exit_status = bring_all(options)
     if workspace.experiment.retriever:
         _say_screening(workspace)
-    _say_results(workspace)
+    from ragassay.evaluate.report.terminal import RankedTable
+    from ragassay.evaluate.results import Results
+
+    table = RankedTable(Results.model_validate(read_json(workspace.figures)))
+    _say_page(table, f"report: {workspace.shown(workspace.report)}")
     return exit_status
 
 
@@ -234,28 +238,22 @@ class Runner:
         return () if self._ignore_recorded else self._workspace.recorded_replies()
 
 
-def _say_results(workspace: Workspace) -> None:
+def _say_page(shown: object, page: str) -> None:
+    """What is shown of a page, and where it is."""
     from rich.console import Console
 
-    from ragassay.evaluate.report.terminal import RankedTable
-    from ragassay.evaluate.results import Results
-    from ragassay.files import read_json
-
     console = Console()
-    console.print(RankedTable(Results.model_validate(read_json(workspace.figures))))
-    console.print(f"report: {workspace.shown(workspace.report)}", markup=False, highlight=False, soft_wrap=True)
+    console.print(shown)
+    console.print(page, markup=False, highlight=False, soft_wrap=True)
 
 
 def _say_screening(workspace: Workspace) -> Sequence[str]:
     """Print the finalists, where variants were held against evidence. Gives the sentences that are said with them."""
     if not workspace.screen.exists():
         return ()
-    from rich.console import Console
-
     from ragassay.evaluate.report.screening import read_screen
     from ragassay.evaluate.report.terminal import ScreenTable
 
-    console, results = Console(), read_screen(workspace.screen)
-    console.print(ScreenTable(results))
-    console.print(f"page: {workspace.shown(workspace.screen_page)}", markup=False, highlight=False, soft_wrap=True)
+    results = read_screen(workspace.screen)
+    _say_page(ScreenTable(results), f"page: {workspace.shown(workspace.screen_page)}")
     return results.said

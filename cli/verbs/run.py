@@ -135,10 +135,7 @@ def _print(rows: Sequence[Row], pace: Pace, workspace: Workspace) -> None:
 
     more = []
     if any(row.stage == JUDGE.name and row.calls > row.from_cache for row in rows):
-        ways = [
-            f"{way.name} ~{way.calls:,} calls" + ("" if way.cost_usd is None else f", ${way.cost_usd:.2f}")
-            for way in ways_of_judging(workspace)
-        ]
+        ways = ways_of_judging(workspace)
         more.append(f"Judging in all, by what stands under [judge]: {'; '.join(ways)}." if ways else "")
     if workspace.experiment.evaluates:
         from ragassay.evaluate.make_judgments import of_evaluators

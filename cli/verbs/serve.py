@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import copy
 import secrets
 from collections.abc import Sequence
 from contextlib import suppress
@@ -119,10 +118,6 @@ def _workspaces(options: argparse.Namespace) -> Sequence[Workspace]:
         raise InputError("there are no results here yet", remedy="`ragassay demo` makes some, or name a corpus folder")
     if len(options.results) > len(corpora):
         raise InputError("there are more --results than corpora", remedy="give one for each CORPUS, in the same order")
-    found = []
-    for number, corpus in enumerate(corpora):
-        one = copy.copy(options)
-        one.corpus = folder_of(str(corpus))
-        one.results = folder_of(options.results[number]) if number < len(options.results) else None
-        found.append(open_workspace(one))
-    return found
+    given = [*map(folder_of, options.results), *[None] * (len(corpora) - len(options.results))]
+    named = zip(corpora, given, strict=True)
+    return [open_workspace(argparse.Namespace(corpus=folder_of(str(one)), results=results)) for one, results in named]
