@@ -30,7 +30,7 @@ from ..models.requests import (
     usage_of,
 )
 from ..prompts import count_tokens
-from ..records import StageUsage, Usage
+from ..records import StageUsage, Usage, grouped
 from .reply_cache import ReplyCache, Stored
 
 N = TypeVar("N", int, float)
@@ -206,9 +206,7 @@ class Register:
 
     def usage(self) -> tuple[StageUsage, ...]:
         """What the stage took of each model, replies from the cache included: the same whenever it is run."""
-        by_model: dict[str, list[Job]] = {}
-        for job in self._jobs.values():
-            by_model.setdefault(job.model, []).append(job)
+        by_model = grouped((job.model, job) for job in self._jobs.values())
         return tuple(usage_of_stage(self._stage, model, jobs) for model, jobs in sorted(by_model.items()))
 
 

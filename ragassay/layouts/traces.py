@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..records import Asked, Turn
+from ..records import Asked, Turn, grouped
 from .answers import Given, Layout
 from .cells import OUR_ID, TEXT, Row, as_list, as_object, asked, contexts, first_of, said, unpacked
 
@@ -60,9 +60,7 @@ def answers_of(spans: Iterable[Span], path: Path, *, partial: bool = False) -> l
     each that brings none of its own. Raises InputError with the line for a trace without a root, and with what cannot
     be read.
     """
-    traces: dict[str, list[Span]] = {}
-    for span in spans:
-        traces.setdefault(span.trace, []).append(span)
+    traces = grouped((span.trace, span) for span in spans)
     given = _with_history([(trace, _answer(trace, path, partial)) for trace in traces.values()])
     if any(len(one.fields.get("hops", ())) > 1 for one in given):
         return given

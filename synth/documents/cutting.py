@@ -15,7 +15,7 @@ from ragassay.cores import Cores, Here
 from ragassay.experiment.tables import IngestSettings
 from ragassay.experiment.variant_settings import SECTIONS, Chunking
 from ragassay.prompts import count_tokens
-from ragassay.records import Page, Passage, Section
+from ragassay.records import Page, Passage, Section, grouped
 from ragassay.text import some_of
 
 from ..pdf.process import PageText, Probe
@@ -261,10 +261,7 @@ def clean_document(
 
 
 def _failed_pages(pages: Sequence[PageText]) -> str | None:
-    reasons: dict[str, list[int]] = {}
-    for page in pages:
-        if page.error is not None:
-            reasons.setdefault(page.error, []).append(page.page)
+    reasons = grouped((page.error, page.page) for page in pages if page.error is not None)
     if not reasons:
         return None
     each = [f"page {some_of(map(str, numbers), PAGES_SAID)}: {error}" for error, numbers in reasons.items()]

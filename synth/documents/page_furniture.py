@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from ragassay.records import Page, Record
+from ragassay.records import Page, Record, grouped
 
 from ..checking.wording import mojibake
 from ..pdf.soundness import fault
@@ -167,10 +167,7 @@ def strip_furniture(numbers: Sequence[int], pages: Sequence[str]) -> Stripped:
 
 def _repeated(pages: Mapping[int, Lines], at: int) -> set[str]:
     """The outermost lines (`at` 0: first, -1: last) that stand on most pages, or on most of one stretch."""
-    places: dict[str, list[int]] = {}
-    for number, page in pages.items():
-        if page and (key := _key(page[at])):
-            places.setdefault(key, []).append(number)
+    places = grouped((key, number) for number, page in pages.items() if page and (key := _key(page[at])))
     everywhere = set()
     for key, where in places.items():
         n, span = len(where), max(where) - min(where) + 1

@@ -22,7 +22,7 @@ from ragassay.files import digest_bytes
 from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Prompt
 from ragassay.records import Asked as Question
-from ragassay.records import Query, Section, Turn
+from ragassay.records import Query, Section, Turn, grouped
 
 from . import CONVERSATION_PROMPTS
 from .need_writer import ask_blind, faulted, read_needs
@@ -357,9 +357,7 @@ def sample_turns(pool: Sequence[Query], quota: Mapping[str, int], seed: int) -> 
 
     Conversations come in the order in which `sample_queries` draws their first turns.
     """
-    talks: dict[str, list[Query]] = {}
-    for query in pool:
-        talks.setdefault(str(query.metadata["conversation"]), []).append(query)
+    talks = grouped((str(query.metadata["conversation"]), query) for query in pool)
     own = {id: sorted(talk, key=lambda query: int(query.metadata["turn"])) for id, talk in talks.items()}
     left, found = dict(quota), []
     bare = [{key: value for key, value in talk[0].metadata.items() if key != "kind"} for talk in own.values()]

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from ragassay.evidence import Span, place_of
-from ragassay.records import Found, Judgment, Passage, Query, Section
+from ragassay.records import Found, Judgment, Passage, Query, Section, grouped
 
 from .choose import shared_words
 from .slots import LINKED, UNANSWERABLE
@@ -139,11 +139,7 @@ class Finder:
     @cached_property
     def _by_doc(self) -> Mapping[str, Sequence[tuple[str, Span]]]:
         """Document to its passages' ids and places."""
-        found: dict[str, list[tuple[str, Span]]] = {}
-        for one in self.passages:
-            if at := place_of(one):
-                found.setdefault(at.doc, []).append((one.id, at))
-        return found
+        return grouped((at.doc, (one.id, at)) for one in self.passages if (at := place_of(one)))
 
     def _own(self, queries: Sequence[Query], sections: Sequence[Section]) -> list[Collection[str]]:
         """For each query the ids of the passages that lie in its sections."""

@@ -20,7 +20,7 @@ from pydantic import Field
 from ragassay.calls.caller import Caller
 from ragassay.evidence import Quotable
 from ragassay.models.requests import Reply, Request
-from ragassay.records import Section
+from ragassay.records import Section, grouped
 
 from .reject import FUNCTION_WORDS, asks, clean, fault_of
 from .slots import (
@@ -377,11 +377,8 @@ class Sections:
         self.sections = sections
         self._indexes = {section.id: index for index, section in enumerate(sections)}
         self._counts = [Counter(terms(section.text)) for section in sections]
-        self._holders: defaultdict[str, list[int]] = defaultdict(list)
+        self._holders = grouped((term, index) for index, counts in enumerate(self._counts) for term in counts)
         self._lengths = [counts.total() for counts in self._counts]
-        for index, counts in enumerate(self._counts):
-            for term in counts:
-                self._holders[term].append(index)
         self._most = min(max(3, RARE * len(sections)), len(sections) - 1)
         self._vectors: dict[int, dict[str, float]] = {}
 

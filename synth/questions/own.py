@@ -15,7 +15,7 @@ from ragassay.evidence import given_pieces
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_objects, read_text
 from ragassay.layouts.questions import Questions, checked, made_id, question_file, read_questions
-from ragassay.records import Query
+from ragassay.records import Query, grouped
 from ragassay.text import plain, same_words, some_of
 
 LONGEST_LINE = 2000
@@ -112,9 +112,7 @@ def read_own_queries(path: Path) -> list[Query]:
 
 def same_text(queries: Sequence[Query]) -> list[str]:
     """A sentence where queries share their text: they are no more evidence than one."""
-    groups: dict[str, list[str]] = {}
-    for query in queries:
-        groups.setdefault(same_words(query.text), []).append(query.id)
+    groups = grouped((same_words(query.text), query.id) for query in queries)
     shared = [ids for text, ids in groups.items() if text and len(ids) > 1]
     if not shared:
         return []

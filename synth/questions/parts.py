@@ -12,7 +12,7 @@ from ragassay.errors import InputError
 from ragassay.experiment.settings import FEWEST_SECTIONS
 from ragassay.experiment.tables import QuestionsSettings
 from ragassay.experiment.workspace import Part, Workspace
-from ragassay.records import LedgerRow, Query, QuestionsCheck, Rejected, Section
+from ragassay.records import LedgerRow, Query, QuestionsCheck, Rejected, Section, grouped
 from ragassay.text import listed
 
 from .choose import Choice
@@ -74,9 +74,7 @@ def together(parts: Sequence[Made]) -> Made:
     if len(parts) == 1:
         return parts[0]
     written = [one.written for one in parts]
-    by_model: dict[str, list[Calls]] = {}
-    for calls in (calls for one in written for calls in one.calls):
-        by_model.setdefault(calls.model, []).append(calls)
+    by_model = grouped((calls.model, calls) for one in written for calls in one.calls)
     chosen = [one.choice for one in parts if one.choice]
     return Made(
         Written(
@@ -101,10 +99,7 @@ def together(parts: Sequence[Made]) -> Made:
 
 def _numbered(notices: Sequence[Sequence[str]]) -> list[str]:
     """Each said once, of all parts or of those that it is true of."""
-    places: dict[str, list[int]] = {}
-    for look, said in enumerate(notices, 1):
-        for notice in said:
-            places.setdefault(notice, []).append(look)
+    places = grouped((notice, look) for look, said in enumerate(notices, 1) for notice in said)
     return [
         notice if len(looks) == len(notices) else f"look {listed([str(look) for look in looks])}: {notice}"
         for notice, looks in places.items()

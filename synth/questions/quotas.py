@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import cycle
 
-from ragassay.records import Query
+from ragassay.records import Query, grouped
 
 from .slots import shares
 
@@ -156,9 +156,7 @@ class Draw:
         for query in first:
             self._count(query)
         self._keys: Mapping[str, Key] = keys or {query.id: (key_of(seed, query.id),) for query in pool}
-        self._pool: defaultdict[str, list[Query]] = defaultdict(list)
-        for query in sorted(pool, key=lambda query: self._keys[query.id]):
-            self._pool[model_of(query)].append(query)
+        self._pool = grouped((model_of(one), one) for one in sorted(pool, key=lambda query: self._keys[query.id]))
 
     def all(self) -> list[Query]:
         """Draw all that can be had; models take turns."""
@@ -169,7 +167,7 @@ class Draw:
 
     def take(self, model: str, doc: str | None = None) -> bool:
         """Draw the model's next question, about `doc` where one is given; whether there was one."""
-        able = [query for query in self._pool[model] if self._left[model, kind_of(query)]]
+        able = [query for query in self._pool.get(model, ()) if self._left[model, kind_of(query)]]
         able = [query for query in able if doc in (None, place_of(query)[0])]
         if not able:
             return False
@@ -206,9 +204,8 @@ def sample_queries(pool: Sequence[Query], quota: Mapping[str, int], seed: int) -
     As many documents as the quotas allow are asked about; what comes then is that of `Draw`, of equals a section drawn
     by the seed. They come in the order they are drawn, so that the first of them are spread as well.
     """
-    own: defaultdict[tuple[str, Place], list[str]] = defaultdict(list)
-    for query in sorted(pool, key=lambda query: query.id):
-        own[model_of(query), place_of(query)].append(query.id)
+    by_id = sorted(pool, key=lambda query: query.id)
+    own = grouped(((model_of(query), place_of(query)), query.id) for query in by_id)
     keys: dict[str, Key] = {}
     for (model, place), ids in own.items():
         random.Random(f"{seed}:{model}:{place}").shuffle(ids)

@@ -22,7 +22,7 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import digest_bytes
 from ragassay.models.requests import Batch, Reply, Request
 from ragassay.prompts import Prompt, count_tokens, fence, how_many_fit
-from ragassay.records import Section, WrittenRole
+from ragassay.records import Section, WrittenRole, grouped
 from ragassay.text import one_line, plain, same_words
 
 from . import PROMPTS, ROLES_PROMPT, STEPS
@@ -68,9 +68,7 @@ def sample_sections(sections: Sequence[Section], n: int, seed: int) -> list[Sect
     documents than `n`, `n` of them are drawn. Within a document one section is drawn from each of as many equal
     stretches as it has to give.
     """
-    by_doc: defaultdict[str, list[Section]] = defaultdict(list)
-    for section in sections:
-        by_doc[section.doc].append(section)
+    by_doc = grouped((section.doc, section) for section in sections)
     docs = sorted(by_doc)
     if n < len(docs):
         docs = sorted(random.Random(f"{seed}:documents").sample(docs, n))
