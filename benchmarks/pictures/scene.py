@@ -22,7 +22,6 @@ from ragassay.evaluate.human_labels.sheet import (
     Drawn,
     Said,
     draw_into,
-    key_of,
     known_sheets,
     read_items,
     read_said,
@@ -132,7 +131,7 @@ def _label(workspace: Workspace, sheet: str, items: Sequence[Drawn], some: Seque
     done = {item for person, item in standing(read_said(workspace.label_journal(sheet))) if person == who}
     for item in some:
         if item.item not in done:
-            said = Said(item=item.item, who=who, label=_made_up(item, who, judged.get(key_of(item))), at=AT)
+            said = Said(item=item.item, who=who, label=_made_up(item, who, judged.get(item.key)), at=AT)
             say(workspace, sheet, items, said)
 
 

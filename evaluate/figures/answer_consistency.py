@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import Field
 
 from ragassay.arrays import Singles
-from ragassay.records import Assessment, Figure, Judgment, Query, Record, kind_of
+from ragassay.records import Assessment, Figure, Judgment, Query, Record, grouped, kind_of
 from ragassay.text import one_line, some_of
 
 from ..inputs.clusters import ALONE, Clusters, source_clusters
@@ -119,17 +119,20 @@ def measure_consistency(
             spreads += [spread(group, one, "pairs", tuple(pair[one] for pair in pairs)) for one in PAIRWISE]
             spreads += [spread(group, measure, "runs", values) for measure, values in group.metrics.items()]
     draws = resamples([group.query_id for group in groups], 1, 0, clusters)
-    grouped: dict[str, dict[str, list[Spread]]] = {}
-    for one in spreads:
-        grouped.setdefault(one.agent, {}).setdefault(one.measure, []).append(one)
     ends = {**PAIRWISE, **(scales or {})}
+    agents: dict[str, dict[str, AgentSpread]] = {}
+    for (agent, measure), rows in grouped(((one.agent, one.measure), one) for one in spreads).items():
+        agents.setdefault(agent, {})[measure] = AgentSpread(
+            mean=draws.figure({row.query_id: row.mean for row in rows}, ends.get(measure)),
+            variance=draws.figure({row.query_id: row.variance for row in rows}),
+            cv=draws.figure({row.query_id: row.cv for row in rows}),
+            n_values=sum(row.n for row in rows),
+            n_values_failed=sum(row.n_failed for row in rows),
+        )
     return Consistency(
         embedding=embedding,
         n_runs=max((len(group.answers) for group in groups), default=0),
-        agents={
-            agent: {measure: _agent_spread(rows, draws, ends.get(measure)) for measure, rows in measures.items()}
-            for agent, measures in grouped.items()
-        },
+        agents=agents,
         queries=tuple(spreads),
     )
 
@@ -163,16 +166,6 @@ def spread(group: Runs, measure: str, over: Literal["runs", "pairs"], values: Ru
 
 def _kept(value: float | None) -> float | None:
     return None if value is None else round(value, DIGITS)
-
-
-def _agent_spread(rows: Sequence[Spread], draws: Resamples, scale: Range | None) -> AgentSpread:
-    return AgentSpread(
-        mean=draws.figure({row.query_id: row.mean for row in rows}, scale),
-        variance=draws.figure({row.query_id: row.variance for row in rows}),
-        cv=draws.figure({row.query_id: row.cv for row in rows}),
-        n_values=sum(row.n for row in rows),
-        n_values_failed=sum(row.n_failed for row in rows),
-    )
 
 
 ALL = "all"

@@ -28,7 +28,7 @@ from ragassay.records import Query, Record, whole_text
 from ragassay.text import csv_of, plain, safe_cell
 
 from ..inputs.findings import Findings, originals_alone, read_findings
-from ..inputs.labels import GAME, Key, Label, by_item, game_subject, number, read_labels, read_table, write_labels
+from ..inputs.labels import GAME, Key, Label, by_item, number, read_labels, read_table, write_labels
 from ..ratings.verdicts import Verdict, verdicts
 from .frame import KINDS, Kind, Unit, draw, numbers, units, whole_answers
 
@@ -61,7 +61,7 @@ class Drawn(Record):
 
     @property
     def key(self) -> Key:
-        """As in `labels.csv`."""
+        """As `Label.key`: a game's agents are in the order of the alphabet here."""
         return (self.query, self.subject, self.criterion)
 
 
@@ -449,11 +449,6 @@ def labelled_by(workspace: Workspace, who: str) -> set[Key]:
     return {row.key for row in _labels(workspace) if row.who == who}
 
 
-def key_of(item: Drawn) -> Key:
-    """The item as `Label.key` tells it."""
-    return (item.query, game_subject(item.subject)[0] if item.criterion == GAME else item.subject, item.criterion)
-
-
 def known_sheets(workspace: Workspace) -> tuple[str, ...]:
     """The sheets drawn for the corpus, the newest first."""
     found = sorted(sample_files(workspace), key=lambda path: (-path.stat().st_mtime_ns, path.stem))
@@ -492,9 +487,9 @@ def _bring_over(
     for one in said[n_taken:]:
         if item := named.get(one.item):
             if one.label is None:
-                made.pop((one.who, key_of(item)), None)
+                made.pop((one.who, item.key), None)
             else:
-                made[one.who, key_of(item)] = _said_label(item, one, workspace.label_journal(sheet))
+                made[one.who, item.key] = _said_label(item, one, workspace.label_journal(sheet))
     with _writing(path, "what was said is in label-journals: make room, or let the folder be written, and reload"):
         if made:
             write_labels(path, made.values())

@@ -131,6 +131,8 @@ class CallValues(NamedTuple):
 
 def call_values(wanted: Sequence[ToolCall], made: Sequence[ToolCall], writing: Sequence[str] = ("*",)) -> CallValues:
     """The values of one query. writing: names of the tools that change something, `*` and `?` as in file names."""
+    from ..texts.sentences import longest_common_subsequence
+
     asked, done = [key(call) for call in wanted], [key(call) for call in made]
     same = _shared(asked, done)
     recall, precision = _share(same, len(asked)), _share(same, len(done))
@@ -142,7 +144,7 @@ def call_values(wanted: Sequence[ToolCall], made: Sequence[ToolCall], writing: S
         precision=precision,
         names=_share(_shared([name for name, _ in asked], [name for name, _ in done]), len(asked)),
         arguments=_paired(wanted, made),
-        order=_share(common_subsequence(asked, done), len(asked)),
+        order=_share(longest_common_subsequence(asked, done), len(asked)),
         unwanted=None if precision is None else 1 - precision,
         writes=float(changing == changed),
         ragas=ragas_accuracy(wanted, made),
@@ -173,16 +175,6 @@ def _shared(one: Iterable[object], other: Iterable[object]) -> int:
 
 def _share(part: float, whole: int) -> float | None:
     return part / whole if whole else None
-
-
-def common_subsequence(one: Sequence[object], other: Sequence[object]) -> int:
-    """The length of the longest common subsequence."""
-    row = [0] * (len(other) + 1)
-    for left in one:
-        before = 0
-        for at, right in enumerate(other, 1):
-            before, row[at] = row[at], before + 1 if left == right else max(row[at], row[at - 1])
-    return row[-1]
 
 
 def _paired(wanted: Sequence[ToolCall], made: Sequence[ToolCall]) -> float | None:

@@ -177,7 +177,10 @@ def rate(
     """
     if not len(contests.a):
         return contests.figures(lambda agent: None)
-    part = _tournaments(contests, settings)
+    generator, (kinds, number) = np.random.default_rng([settings.seed, 1]), _kinds(contests)
+    shuffles = -(-settings.tournaments // (2 * STARTS))
+    circles = shuffled(np.tile(number[:-1], (shuffles, 1)), STARTS, generator)
+    part = _Part(kinds, circles, len(contests.agents), settings.k_factor, settings.initial)
     ends: dict[str, tuple[float | None, float | None]] = dict.fromkeys(contests.agents, (None, None))
     if draws is None:
         ratings = _played(part)
@@ -190,7 +193,8 @@ def rate(
         drawn = np.concatenate([one.reshape(each, len(one) // each, -1).mean(axis=0) for one in others])
         for index, agent in enumerate(contests.agents):
             ends[agent] = draws.rating_interval(drawn[:, index], contests.queries_of(agent))
-    means = dict(zip(contests.agents, _mean(part, ratings, settings), strict=True))
+    own_ratings = circles.by_row(ratings).reshape(-1, part.agents)[: settings.tournaments].mean(axis=0)
+    means = dict(zip(contests.agents, own_ratings, strict=True))
     return contests.figures(lambda agent: (means[agent], *ends[agent]) if contests.games_of(agent) else None)
 
 
@@ -201,17 +205,6 @@ def begin(
     if draws is None:
         return helpers.start(rate, contests, None, settings)
     return helpers.beside(partial(rate, contests, draws, settings, helpers))
-
-
-def _tournaments(contests: Contests, settings: EloSettings) -> _Part:
-    generator, (kinds, number) = np.random.default_rng([settings.seed, 1]), _kinds(contests)
-    shuffles = -(-settings.tournaments // (2 * STARTS))
-    circles = shuffled(np.tile(number[:-1], (shuffles, 1)), STARTS, generator)
-    return _Part(kinds, circles, len(contests.agents), settings.k_factor, settings.initial)
-
-
-def _mean(part: _Part, ratings: Floats, settings: EloSettings) -> Floats:
-    return np.asarray(part.circles.by_row(ratings).reshape(-1, part.agents)[: settings.tournaments].mean(axis=0))
 
 
 def _replicates(contests: Contests, draws: Resamples, settings: EloSettings) -> Iterator[_Part]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -394,13 +394,13 @@ def rouge(one: str, other: str) -> dict[str, float | None]:
     return {name: found[name] if longest >= least[name] else None for name in ROUGES}
 
 
-def longest_common_subsequence(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many words it has: each row of the table is one whole number with a bit for each word of `one`.
+def longest_common_subsequence(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
+    """How many things it has: each row of the table is one whole number with a bit for each thing of `one`.
 
     Hyyrö's algorithm (2004, "Bit-parallel LCS-length computation revisited"): rouge-score's table takes gigabytes of
     long texts.
     """
-    at: dict[str, int] = {}
+    at: dict[Hashable, int] = {}
     for place, word in enumerate(one):
         at[word] = at.get(word, 0) | 1 << place
     whole = (1 << len(one)) - 1

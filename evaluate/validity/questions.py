@@ -16,7 +16,7 @@ from ragassay.text import same_words
 from ..inputs.clusters import Clusters, clusters_of_rows
 from ..screening.screened import Screened, mean_figures
 from ..statistics.clustered import ASSUMED_CORRELATION, NO_SPREAD
-from ..statistics.resamples import rounded
+from ..statistics.paired import figures
 
 
 class Reading(NamedTuple):
@@ -159,13 +159,7 @@ class Estimates(NamedTuple):
 
     def figures(self) -> list[Figure]:
         """Each with its 95% interval (Student's t)."""
-        low, high = self._ends(0.95)
-        found = []
-        for value, *ends in zip(self.value.tolist(), low.tolist(), high.tolist(), strict=True):
-            told = (None, None) if np.isnan(ends[0]) else ends
-            failed = Figure(value=None, n=self.n, n_failed=self.n_failed)
-            found.append(failed if np.isnan(value) else rounded(value, self.n, self.n_failed, *told))
-        return found
+        return figures((self.value, *self._ends(0.95)), self.n, [self.n_failed] * len(self.value))
 
     def told(self, n_tests: int) -> Truths:
         """(rows,): whether 0 is left out at the level of `n_tests` tests together (Bonferroni)."""

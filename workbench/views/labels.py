@@ -22,7 +22,6 @@ from ragassay.evaluate.human_labels.sheet import (
     Drawn,
     Said,
     draw_into,
-    key_of,
     known_sheets,
     labelled_by,
     last_of,
@@ -199,7 +198,7 @@ class Working:
 
     def _labelled(self, item: Drawn) -> bool:
         said: Said | None = self._standing.get(item.item)
-        return said.label is not None if said else key_of(item) in self._known
+        return said.label is not None if said else item.key in self._known
 
 
 def shown(item: Drawn, index: Index) -> Shown | None:
