@@ -129,8 +129,7 @@ def _is_ours(key: Key, queries: Collection[str], findings: Findings, criteria: S
 def _judged(items: Rows, found: Sequence[Verdict]) -> Judgments:
     """Where games do not all count the same, what each query adds to the win rate; else the mean of its items."""
     if any(row.opponent for rows in items.values() for row in rows):
-        rates = win_rates_by_query(found, list(items), sorted({verdict.query_id for verdict in found}))
-        return {agent: {q: value for q, value in row.items() if value is not None} for agent, row in rates.items()}
+        return win_rates_by_query(found, list(items))
     values = {agent: grouped((row.query, row.judged) for row in rows) for agent, rows in items.items()}
     return {agent: {q: sum(each) / len(each) for q, each in mine.items()} for agent, mine in values.items()}
 

@@ -225,11 +225,10 @@ def win_rate(verdicts: Sequence[Verdict], agents: Sequence[str], draws: Resample
         tally = _Tally.of(verdicts, agents, draws)
         return {name: tally.share(tally.rows_of(i), i, draws) for i, name in enumerate(agents)}
     found = {}
-    for name, row in win_rates_by_query(verdicts, agents, ()).items():
+    for name, values in win_rates_by_query(verdicts, agents).items():
         given = [v.winner is not None for v in verdicts if name in (v.agent_a, v.agent_b)]
-        values, held = {query: value for query, value in row.items() if value is not None}, sum(given)
-        ones, failed = dict.fromkeys(values, 1.0), len(given) - held
-        found[name] = draws.ratio(values, ones, n=held, n_failed=failed, limits=(0.0, 1.0))
+        ones, held = dict.fromkeys(values, 1.0), sum(given)
+        found[name] = draws.ratio(values, ones, n=held, n_failed=len(given) - held, limits=(0.0, 1.0))
     return found
 
 
@@ -287,33 +286,18 @@ _TIED, _FAILED = -2, -3
 _WON: dict[Winner | None, int] = {"a": 1, "b": 2, "tie": _TIED, None: _FAILED}
 
 
-def win_rates_by_query(
-    verdicts: Sequence[Verdict], agents: Sequence[str], queries: Sequence[str]
-) -> dict[str, dict[str, float | None]]:
-    """Each agent's, for each query: the share of its verdicts there that it won; None where it has none.
+def win_rates_by_query(verdicts: Sequence[Verdict], agents: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Each agent's, where pairs have met on different queries, for each query on which anybody has met: the win rate
+    plus what the query adds to it (`wins_linearised`), which may be below 0 or above 1. None of one without a verdict.
 
-    Where pairs have met on different queries such shares would be against other opponents on each. Each query on which
-    anybody has met then has the win rate plus what the query adds to it (`wins_linearised`), which may be below 0 or
-    above 1: its mean is the win rate, and differences of two agents have the spread of the difference of theirs.
+    Its mean is the win rate, and differences of two agents have the spread of the difference of theirs. The shares of
+    verdicts won on each query would be against other opponents on each.
     """
-    if not _alike(_meetings(verdicts)):
-        met_on = sorted({one.query_id for one in verdicts})
-        everybody = sorted({*agents} | {name for one in verdicts for name in (one.agent_a, one.agent_b)})
-        rows = dict(zip(everybody, wins_linearised(verdicts, everybody, met_on).tolist(), strict=True))
-        added = {name: [None if value != value else value for value in rows[name]] for name in agents}
-        return {name: dict.fromkeys(queries) | dict(zip(met_on, added[name], strict=True)) for name in agents}
-    own: dict[str, list[Verdict]] = {name: [] for name in agents}
-    for one in verdicts:
-        for name in {one.agent_a, one.agent_b} & own.keys():
-            own[name].append(one)
-    found: dict[str, dict[str, float | None]] = {}
-    for name, mine in own.items():
-        won: dict[str, list[bool]] = {query: [] for query in queries}
-        for one in mine:
-            if one.winner is not None:
-                won[one.query_id].append(one.score_of((name,)) == 1)
-        found[name] = {query: sum(here) / len(here) if here else None for query, here in won.items()}
-    return found
+    met_on = sorted({one.query_id for one in verdicts})
+    everybody = sorted({*agents} | {name for one in verdicts for name in (one.agent_a, one.agent_b)})
+    rows = dict(zip(everybody, wins_linearised(verdicts, everybody, met_on).tolist(), strict=True))
+    pairs = {name: zip(met_on, rows[name], strict=True) for name in agents}
+    return {name: {query: value for query, value in row if value == value} for name, row in pairs.items()}
 
 
 def flip_rate(verdicts: Sequence[Verdict], draws: Resamples) -> Figure:

@@ -73,7 +73,7 @@ def test_a_perfect_judges_error_is_that_of_the_win_rate(uneven: list[Verdict]) -
     """The spread over queries of what each adds to the win rate, which is worked out elsewhere by other code."""
     known = _all_labelled(uneven)
     a, b = (sample_of(game_items(uneven, agent, known), ALONE.of(QUERIES), 1.0) for agent in "ab")
-    rates = win_rates_by_query(uneven, "ab", QUERIES)
+    rates = win_rates_by_query(uneven, "ab")
     added = {agent: np.array([*row.values()], dtype=float) for agent, row in rates.items()}
     assert ppi_mean(a).standard_error == pytest.approx(added["a"].std(ddof=1) / np.sqrt(12))
     gap = ppi_difference(a, b, pseudo_residuals=0.0)
