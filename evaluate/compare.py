@@ -200,7 +200,7 @@ def _results_of(
         usage=findings.usage,
         ledger=findings.ledger,
         **alone,
-        **_comparisons(basis, pairs, guesses.sentence if guesses.guesses else ""),
+        **_comparisons(basis, pairs, guesses),
         elo=basis.in_order(basis.elo()),
         bradley_terry=basis.in_order(basis.strengths.figures),
         bradley_terry_note=basis.strengths.note,

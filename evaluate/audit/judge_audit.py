@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -123,24 +122,16 @@ def guessing(audit: Audit) -> tuple[str, ...]:
     return tuple(one.warning for key in keys for one in audit.findings if one.key == key and one.warning)
 
 
-class Guesses(NamedTuple):
-    """Whether the judge may be guessing as far as its verdicts tell, and the sentences that say so, or ''."""
-
-    guesses: bool
-    sentence: str
-
-
-def judge_guesses(audit: Audit, panel: PanelOfJudges | None = None) -> Guesses:
-    """Of the judge, by `guessing`; of a panel, where at least half of its judges may be: the others have no majority.
+def judge_guesses(audit: Audit, panel: PanelOfJudges | None = None) -> str:
+    """That the judge may be guessing as far as its verdicts tell, by `guessing`, or ''; of a panel, where at least half
+    of its judges may be: the others have no majority.
 
     audit: of the judge, or of the panel as one, which says nothing of a single judge's guessing.
     """
     if panel is None:
-        said = guessing(audit)
-        return Guesses(bool(said), " ".join(said))
-    told = [(one.judge, guessing(one.audit)) for one in panel.judges]
-    named = [f"{judge}: {' '.join(said)}" for judge, said in told if said]
-    return Guesses(2 * len(named) >= len(told), " ".join(named))
+        return " ".join(guessing(audit))
+    named = [f"{one.judge}: {' '.join(said)}" for one in panel.judges if (said := guessing(one.audit))]
+    return " ".join(named) if 2 * len(named) >= len(panel.judges) else ""
 
 
 def warnings(audit: Audit) -> tuple[str, ...]:

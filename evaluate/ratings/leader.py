@@ -32,16 +32,11 @@ _NO_VARIANCE = 1e-12
 
 @dataclass(frozen=True)
 class Standing:
-    """order: the agents with a verdict, best first; leader: the first. told: those told from it; untold: the others;
-    possible_best: the leader and the untold. Each true best is among them with 95%. decided: whether none is untold.
+    """As `results.Choice`, of the agents with a verdict, which `order` has best first.
 
-    safe: whether no agent is better than the leader by `margin` (points, 0 to 1). equal: whether it is no better than
-    any of the untold by `margin`, and there are some. differences: agent to the leader's points less its own, with the
-    ladder's interval. adjusted: agent to its two-sided p, told at 5%. p_best: how likely each is the best, in `order`.
-    expected_loss: how many points the leader is expected to fall short of the best; None below two sections, or with
-    strangers. overturned_by: how many failed games, lost by the leader, undo what it would be without them, decided;
-    None where there is nothing to undo. strangers: pairs that have not met; nothing is told then. n_queries,
-    n_sections: with a verdict.
+    differences: with the ladder's interval. adjusted: agent to its two-sided p, told at 5%. p_best: in `order`.
+    expected_loss: None below two sections, or with strangers. strangers: pairs that have not met; nothing is told then.
+    n_queries, n_sections: with a verdict.
     """
 
     order: tuple[str, ...]

@@ -18,12 +18,10 @@ from ragassay.records import Figure
 from .ppi import Sample, posterior
 from .resamples import expanded_tail
 
-REPLICATES = 4000
+REPLICATES, CONFIDENCE = 4000, 0.95
 
 
-def labels_needed(
-    sample: Sample, half_width: float, seed: int, replicates: int = REPLICATES, confidence: float = 0.95
-) -> Figure:
+def labels_needed(sample: Sample, half_width: float, seed: int, replicates: int = REPLICATES) -> Figure:
     """The labels needed for a mean known to +- `half_width`, in the values' own unit (0 excluded).
 
     Whole numbers; None: not with these items, however many. n: how many labels this was told from.
@@ -33,7 +31,7 @@ def labels_needed(
     count by sizes s (Kish, Survey Sampling, 1965). Both are drawn from `ppi.posterior`, so the answer is a number with
     an interval, and labels on which all agree do not make it 0.
 
-    The interval holds both the one with equal tails, and the shortest with `confidence` of the draws: the variance of
+    The interval holds both the one with equal tails, and the shortest with 95% of the draws: the variance of
     a rate has a maximum, which equal tails never reach. Raises ValueError for a half-width that is not above 0.
     """
     if not half_width > 0:
@@ -42,27 +40,25 @@ def labels_needed(
     sizes = sample.sizes
     uneven = len(sizes) * float(sizes @ sizes) / float(sizes.sum()) ** 2
     variances = uneven * drawn.within, uneven * drawn.spread
-    needed = np.sort(needed_for(*variances, len(sample.judged), half_width, confidence))
-    tail = expanded_tail(max(2, sample.n_clusters), confidence)
-    ends = (_shortest(needed, confidence), np.quantile(needed, [tail, 1 - tail], method="nearest"))
+    needed = np.sort(needed_for(*variances, len(sample.judged), half_width))
+    tail = expanded_tail(max(2, sample.n_clusters), CONFIDENCE)
+    ends = (_shortest(needed), np.quantile(needed, [tail, 1 - tail], method="nearest"))
     numbers = float(np.median(needed)), min(float(end[0]) for end in ends), max(float(end[1]) for end in ends)
     value, low, high = (ceil(number - 1e-9) if isfinite(number) else None for number in numbers)
     return Figure(value=value, n=sample.n_labels, ci_low=low, ci_high=high)
 
 
-def needed_for(
-    within: Floats | float, spread: Floats | float, n_items: int, half_width: float, confidence: float = 0.95
-) -> Floats:
+def needed_for(within: Floats | float, spread: Floats | float, n_items: int, half_width: float) -> Floats:
     """The labels needed where the variances are known; infinite where all the items there are do not suffice."""
-    quantile = NormalDist().inv_cdf((1 + confidence) / 2)
+    quantile = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
     room = (half_width / quantile) ** 2 - np.maximum(spread - within, 0) / n_items
     found: Floats = np.where(room > 0, within / np.where(room > 0, room, 1.0), inf)
     return np.where(found > n_items, inf, np.maximum(found, 1.0))
 
 
-def _shortest(ordered: Floats, confidence: float) -> tuple[float, float]:
-    """The shortest interval over a share `confidence` of sorted draws; the lowest one where ends are infinite."""
-    inside = min(len(ordered) - 1, ceil(confidence * len(ordered)))
+def _shortest(ordered: Floats) -> tuple[float, float]:
+    """The shortest interval over 95% of sorted draws; the lowest one where ends are infinite."""
+    inside = min(len(ordered) - 1, ceil(CONFIDENCE * len(ordered)))
     low, high = ordered[: len(ordered) - inside], ordered[inside:]
     widths = np.where(np.isfinite(high), high - np.where(np.isfinite(low), low, 0.0), inf)
     best = int(np.argmin(widths)) if np.isfinite(widths).any() else round((len(widths) - 1) / 2)
@@ -76,18 +72,18 @@ MOST = 1_000_000
 _STEPS, _NEAR = 100, 1e-12
 
 
-def detectable(error: float, df: float, level: float, power: float = POWER) -> float:
-    """The smallest true difference that a test at `level` (two-sided) shows with `power`: (t + t') · error.
+def detectable(error: float, df: float, level: float) -> float:
+    """The smallest true difference that a test at `level` (two-sided) shows with `POWER`: (t + t') · error.
 
     error: standard error of the difference; df: its degrees of freedom (Cohen, Statistical Power Analysis, 1988).
     """
     from scipy.special import stdtrit
 
-    return float((stdtrit(df, 1 - level / 2) + stdtrit(df, power)) * error)
+    return float((stdtrit(df, 1 - level / 2) + stdtrit(df, POWER)) * error)
 
 
-def needed_units(effect: Floats, level: float, power: float = POWER) -> Floats:
-    """How many sections a two-sided t-test at `level` needs for `power`; infinite for an effect of 0.
+def needed_units(effect: Floats, level: float) -> Floats:
+    """How many sections a two-sided t-test at `level` needs for `POWER`; infinite for an effect of 0.
 
     (z + z')² / effect² + z² / 2 (Guenther, The American Statistician 35(4), 1981), at least 2.
     """
@@ -95,33 +91,27 @@ def needed_units(effect: Floats, level: float, power: float = POWER) -> Floats:
 
     z = ndtri(1 - level / 2)
     with np.errstate(divide="ignore"):
-        units: Floats = np.maximum(((z + ndtri(power)) / np.abs(effect)) ** 2 + z * z / 2, 2.0)
+        units: Floats = np.maximum(((z + ndtri(POWER)) / np.abs(effect)) ** 2 + z * z / 2, 2.0)
     return units
 
 
-def effect_interval(t: Floats, df: Floats, units: Floats, confidence: float = 0.95) -> tuple[Floats, Floats]:
+def effect_interval(t: Floats, df: Floats, units: Floats) -> tuple[Floats, Floats]:
     """The interval of effect, exact where differences are normal: what noncentralities would leave t in their middle.
 
     Steiger and Fouladi (1997), "Noncentrality interval estimation".
     """
-    tail = (1 - confidence) / 2
+    tail = (1 - CONFIDENCE) / 2
     low, high = _noncentralities(t, df, (1 - tail, tail))
     return low / np.sqrt(units), high / np.sqrt(units)
 
 
-def needed_interval(
-    t: Floats, df: Floats, units: Floats, level: float, confidence: float = 0.95
-) -> tuple[Floats, Floats, Floats]:
+def needed_interval(t: Floats, df: Floats, units: Floats, level: float) -> tuple[Floats, Floats, Floats]:
     """(estimate, low, high) of the number of sections needed; high is infinite where the effect may be 0."""
-    low, high = effect_interval(t, df, units, confidence)
+    low, high = effect_interval(t, df, units)
     straddles = (low <= 0) & (high >= 0)
     nearest = np.where(straddles, 0.0, np.minimum(np.abs(low), np.abs(high)))
     farthest = np.maximum(np.abs(low), np.abs(high))
-    return (
-        needed_units(t / np.sqrt(units), level),
-        needed_units(farthest, level),
-        needed_units(nearest, level),
-    )
+    return needed_units(t / np.sqrt(units), level), needed_units(farthest, level), needed_units(nearest, level)
 
 
 def _noncentralities(t: Floats, df: Floats, probabilities: tuple[float, ...]) -> Floats:

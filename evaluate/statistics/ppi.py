@@ -90,7 +90,6 @@ class Estimate:
     """
 
     value: float
-    lambdas: tuple[float, ...]
     standard_error: float | None
     df: int
     ci_low: float | None
@@ -122,34 +121,26 @@ def correlation(sample: Sample) -> float | None:
     return float(weight @ (f * y)) / sqrt(spread) if spread > 1e-20 else None
 
 
-def ppi_mean(sample: Sample, lam: float | None = None, confidence: float = 0.95) -> Estimate:
+def ppi_mean(sample: Sample, lam: float | None = None) -> Estimate:
     """The mean of what people would say of every item. `lam` fixes lambda (0 to 1), None tunes it.
 
     Raises ValueError where no item has a label.
     """
-    value, influence, used = _mean(sample, lam)
-    return _estimate(value, influence, (used,), (sample,), confidence)
+    return _estimate(*_mean(sample, lam), (sample,))
 
 
-def ppi_difference(
-    a: Sample,
-    b: Sample,
-    lams: tuple[float, float] | None = None,
-    confidence: float = 0.95,
-    pseudo_residuals: float = PSEUDO_RESIDUALS,
-) -> Estimate:
+def ppi_difference(a: Sample, b: Sample, pseudo_residuals: float = PSEUDO_RESIDUALS) -> Estimate:
     """The mean of `a` less that of `b`, each with a rectifier, a lambda and pseudo-residuals of its own.
 
     The judge may so err differently on the two; items of one cluster are paired. Raises ValueError as `ppi_mean`.
     """
-    value_a, influence_a, lam_a = _mean(a, lams[0] if lams else None)
-    value_b, influence_b, lam_b = _mean(b, lams[1] if lams else None)
+    (value_a, influence_a), (value_b, influence_b) = _mean(a), _mean(b)
     size = max(len(influence_a), len(influence_b))
     influence = np.pad(influence_a, (0, size - len(influence_a))) - np.pad(influence_b, (0, size - len(influence_b)))
     unseen = _pseudo_variance(a) + _pseudo_variance(b)
     if not unseen and np.abs(influence).max() < 1e-12:
         unseen = _pseudo_variance(a, beyond=True) + _pseudo_variance(b, beyond=True)
-    return _estimate(value_a - value_b, influence, (lam_a, lam_b), (a, b), confidence, pseudo_residuals * unseen)
+    return _estimate(value_a - value_b, influence, (a, b), pseudo_residuals * unseen)
 
 
 def effective_labels(cluster: Ints, weight: Floats) -> float:
@@ -181,8 +172,8 @@ def _weights(sample: Sample) -> Floats:
     return np.asarray(weight / weight.sum())
 
 
-def _mean(sample: Sample, lam: float | None) -> tuple[float, Floats, float]:
-    """theta(lambda), the influence of each cluster on it, and lambda."""
+def _mean(sample: Sample, lam: float | None = None) -> tuple[float, Floats]:
+    """theta(lambda), and the influence of each cluster on it."""
     known, weight = sample.labelled, _weights(sample)
     lam = tuned_lambda(sample) if lam is None else lam
     residual = sample.human[known] - lam * sample.judged[known]
@@ -191,7 +182,7 @@ def _mean(sample: Sample, lam: float | None) -> tuple[float, Floats, float]:
     influence = lam * share * _off(sample)
     influence[known] += weight * (residual - rectifier)
     by_cluster: Floats = np.bincount(sample.cluster, influence).astype(np.float64)
-    return lam * judged + rectifier, by_cluster, lam
+    return lam * judged + rectifier, by_cluster
 
 
 def _off(sample: Sample) -> Floats:
@@ -210,24 +201,17 @@ def _off(sample: Sample) -> Floats:
     return np.asarray(few[part] * (sample.judged - mean[part]))
 
 
-def _estimate(
-    value: float,
-    influence: Floats,
-    lams: tuple[float, ...],
-    samples: tuple[Sample, ...],
-    confidence: float,
-    unseen: float = 0.0,
-) -> Estimate:
+def _estimate(value: float, influence: Floats, samples: tuple[Sample, ...], unseen: float = 0.0) -> Estimate:
     """`unseen`: the variance to be added for errors of the judge that no label has shown."""
     from scipy.special import stdtr, stdtrit
 
     n, clusters = sum(sample.n_labels for sample in samples), min(sample.n_clusters for sample in samples)
     if clusters < 2:
-        return Estimate(value, lams, None, clusters - 1, None, None, None, n)
+        return Estimate(value, None, clusters - 1, None, None, None, n)
     error = sqrt(float(influence @ influence) * clusters / (clusters - 1) + unseen)
-    reach = float(stdtrit(clusters - 1, (1 + confidence) / 2)) * error
+    reach = float(stdtrit(clusters - 1, (1 + 0.95) / 2)) * error
     p = 2 * float(stdtr(clusters - 1, -abs(value) / error)) if error > 0 else None
-    return Estimate(value, lams, error, clusters - 1, value - reach, value + reach, p, n)
+    return Estimate(value, error, clusters - 1, value - reach, value + reach, p, n)
 
 
 PRIOR = 0.5
@@ -345,13 +329,12 @@ class Corrected:
     value: float
     low: float
     high: float
-    lambdas: tuple[float, ...]
     n_labels: int
     helps: bool | None
     p: float | None = None
 
 
-def correct_mean(sample: Sample, seed: int, replicates: int = REPLICATES, confidence: float = 0.95) -> Corrected:
+def correct_mean(sample: Sample, seed: int, replicates: int = REPLICATES) -> Corrected:
     """The mean over all items of what people would say. Raises ValueError where no item has a label.
 
     The value is PPI++'s (`ppi_mean`). Its interval comes from `posterior`, whose width does not collapse where judge
@@ -361,23 +344,23 @@ def correct_mean(sample: Sample, seed: int, replicates: int = REPLICATES, confid
     found = ppi_mean(sample)
     drawn = posterior(sample, replicates, seed)
     value = float(np.clip(found.value, sample.low, sample.high))
-    tail = expanded_tail(max(2, sample.n_clusters), confidence)
+    tail = expanded_tail(max(2, sample.n_clusters), 0.95)
     low, high = float(np.quantile(drawn.for_low, tail)), float(np.quantile(drawn.for_high, 1 - tail))
-    return Corrected(value, min(low, value), max(high, value), found.lambdas, found.n_labels, helps((sample,)))
+    return Corrected(value, min(low, value), max(high, value), found.n_labels, helps((sample,)))
 
 
-def correct_difference(a: Sample, b: Sample, confidence: float = 0.95) -> Corrected:
+def correct_difference(a: Sample, b: Sample) -> Corrected:
     """The mean of `a` less that of `b`, the judge's errors on each estimated apart.
 
     Its interval is PPI++'s own, Student's t, with the pseudo-residuals of `ppi_difference`.
     Raises ValueError where no item of one has a label, and below two clusters with one.
     """
-    found = ppi_difference(a, b, confidence=confidence)
+    found = ppi_difference(a, b)
     if found.ci_low is None or found.ci_high is None:
         raise ValueError("labels on fewer than two clusters")
     limits = a.low - b.high, a.high - b.low
     value, low, high = (float(np.clip(end, *limits)) for end in (found.value, found.ci_low, found.ci_high))
-    return Corrected(value, low, high, found.lambdas, found.n_labels, helps((a, b)), found.p)
+    return Corrected(value, low, high, found.n_labels, helps((a, b)), found.p)
 
 
 def helps(samples: Sequence[Sample]) -> bool | None:

@@ -83,7 +83,7 @@ def _peaks(size: Ints, spread: Floats, frequency: Floats) -> Truths:
     return np.asarray(unsafe[np.rint(frequency / step).astype(np.intp)])
 
 
-def paired_test(measure: str, agent_a: str, a: Values, agent_b: str, b: Values, confidence: float = 0.95) -> PairedTest:
+def paired_test(measure: str, agent_a: str, a: Values, agent_b: str, b: Values) -> PairedTest:
     """Student's paired t-test (two-sided) over the queries on which both have a value.
 
     `difference` is the mean of a - b with its t interval; its n_failed are the queries that one of them lacks.
@@ -98,7 +98,7 @@ def paired_test(measure: str, agent_a: str, a: Values, agent_b: str, b: Values, 
         from scipy.special import stdtr, stdtrit
 
         mean, error = fmean(gaps), float(np.std(gaps, ddof=1)) / sqrt(n)
-        reach = float(stdtrit(n - 1, (1 + confidence) / 2)) * error
+        reach = float(stdtrit(n - 1, (1 + 0.95) / 2)) * error
         difference = rounded(mean, n, failed, mean - reach, mean + reach)
         t, p = round(mean / error, DIGITS), six_digits(2 * float(stdtr(n - 1, -abs(mean / error))))
     return PairedTest(
