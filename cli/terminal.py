@@ -90,6 +90,8 @@ _SHARED: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
     "--base-url": ("--base-url URL", "the address of --model, if not its provider's", {}),
     "--mode": ("--mode", "how the model is asked", {"choices": ["auto", "label", "probability"]}),
     "--by": ("--by COL", "the column that names the query; default: query_id, if it is there", {}),
+    "--url": ("--url URL", "of the server, comma between nodes; default: OPENSEARCH_URL", {}),
+    "--aws-region": ("--aws-region REGION", "sign requests for AWS (SigV4)", {}),
     "--sections": (
         "--sections QUERIES",
         "BEIR's queries.jsonl with metadata.section: queries of one section are taken together in every interval "

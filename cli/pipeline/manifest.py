@@ -19,7 +19,7 @@ from ragassay.errors import InputError
 from ragassay.experiment.stage import Stage
 from ragassay.experiment.workspace import StageOutcome, Standing, Workspace
 from ragassay.files import digest_file, read_json, write_json
-from ragassay.progress import Counts, Outcome, Progress, StderrProgress
+from ragassay.progress import Counts, Outcome, StderrProgress
 from ragassay.records import Record, StageUsage
 from ragassay.text import one_line
 
@@ -175,25 +175,24 @@ LONGEST = 300
 """Characters of a sentence that the file holds."""
 
 
-class WrittenProgress:
-    """Tells another progress, and writes the same to a file. clock: seconds, a parameter so that tests are exact."""
+class WrittenProgress(StderrProgress):
+    """Tells on stderr, and writes the same to a file. clock: seconds, a parameter so that tests are exact."""
 
-    def __init__(self, path: Path, stage: str, told: Progress, clock: Callable[[], float] = time.monotonic) -> None:
-        self._path, self._stage, self._told, self._clock = path, stage, told, clock
-        self._what, self._counts, self._written = "", Counts(0, clock), float("-inf")
-        self._lock = threading.Lock()
-        self._errors: Counter[str] = Counter()
+    def __init__(self, path: Path, stage: str, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._path, self._stage, self._clock = path, stage, clock
+        self._so_far, self._written = Counts(0, clock), float("-inf")
+        self._lock, self._errors = threading.Lock(), Counter[str]()
 
     def start(self, what: str, total: int) -> None:
-        self._told.start(what, total)
-        spent_usd, self._what = self._counts.spent_usd, what
-        self._counts = Counts(total, self._clock)
-        self._counts.spent_usd = spent_usd
+        super().start(what, total)
+        spent_usd, self._so_far = self._so_far.spent_usd, Counts(total, self._clock)
+        self._so_far.spent_usd = spent_usd  # since the run began
         self._write()
 
     def advance(self, outcome: Outcome, spent_usd: float | None, error: str | None = None) -> None:
-        self._told.advance(outcome, spent_usd, error)
-        self._counts.advance(outcome, spent_usd)
+        super().advance(outcome, spent_usd, error)
+        self._so_far.advance(outcome, spent_usd)
         if error is not None:
             said = one_line(error)[:LONGEST]
             with self._lock:
@@ -202,18 +201,12 @@ class WrittenProgress:
         if self._clock() - self._written >= EVERY_S:
             self._write()
 
-    def show(self) -> None:
-        self._told.show()
-
-    def waiting(self, model: str, done: int, failed: int, total: int) -> None:
-        self._told.waiting(model, done, failed, total)
-
     def stop(self) -> None:
-        self._told.stop()
+        super().stop()
         self._write()
 
     def _write(self) -> None:
-        self._written, counts = self._clock(), self._counts
+        self._written, counts = self._clock(), self._so_far
         with self._lock, suppress(OSError):  # what only tells of the work must not end it
             now = Standing(
                 stage=self._stage,
@@ -225,11 +218,6 @@ class WrittenProgress:
                 errors=tuple(sorted(self._errors.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_ERRORS]),
             )
             write_json(self._path, now.dump())
-
-
-def told_of(workspace: Workspace, stage: str) -> Progress:
-    """What a stage of this workspace tells while it works: on stderr and in the file."""
-    return WrittenProgress(workspace.progress, stage, StderrProgress())
 
 
 @contextmanager

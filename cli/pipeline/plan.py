@@ -39,7 +39,7 @@ from ragassay.retrieval.stages import ANSWER
 from ragassay.text import listed, plain
 
 from ..terminal import print_rows
-from .manifest import inputs_of, read_manifest, told_of, why_stale
+from .manifest import WrittenProgress, inputs_of, read_manifest, why_stale
 from .opening import alone, of_finalists, with_finalists, with_others
 from .stages import SCREEN, means_of, stages_of
 
@@ -278,7 +278,7 @@ def _played(stage: Stage, workspace: Workspace, caller: _CountingCaller) -> bool
         )
         played = replace(workspace, experiment=workspace.experiment.model_copy(update={"agent": kept}))
     try:
-        stage.run(played, means_of(played, caller, told_of(workspace, stage.name)))
+        stage.run(played, means_of(played, caller, WrittenProgress(workspace.progress, stage.name)))
         caller.ended = True
     except (_StopsHere, BudgetSpent):
         return False

@@ -22,7 +22,7 @@ from ragassay.records import OWN_SYSTEM
 from ragassay.text import one_line, plain
 
 from ..terminal import print_notes
-from .manifest import Manifest, inputs_of, read_manifest, standing_at, told_of, why_stale, write_manifest
+from .manifest import Manifest, WrittenProgress, inputs_of, read_manifest, standing_at, why_stale, write_manifest
 from .opening import alone, check_others, locked, open_workspace, with_finalists, with_others
 from .stages import QUESTIONS, STAGES, asking_obstacles, file_obstacles, means_of, refuse, stages_of
 
@@ -181,7 +181,7 @@ class Runner:
         (workspace.manifests / f"{stage.name}.json").unlink(missing_ok=True)
         self._say_unpriced(stage)
         self._to_run = self._to_run[self._to_run.index(stage) :] if stage in self._to_run else self._to_run
-        told = told_of(workspace, stage.name)
+        told = WrittenProgress(workspace.progress, stage.name)
         before = sum(usd for name, usd in self._spent_usd.items() if name != stage.name)  # its own replies are kept
         if self._cache is None:
             self._cache = ReplyCache(workspace.replies, self._recorded())

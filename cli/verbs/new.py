@@ -26,7 +26,7 @@ from ragassay.models.endpoint import provider_of, providers
 from ragassay.models.servers import served_models, why_unreachable
 from ragassay.text import listed, plain
 
-from ..terminal import add, path_of
+from ..terminal import add, add_shared, path_of
 
 
 def add_model(verb: argparse.ArgumentParser) -> None:
@@ -152,7 +152,7 @@ def add_new(verb: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
     )
-    add(verb, "--model MODEL", "use this model (provider:name) for everything")
+    add_shared(verb, "--model")
     add(verb, "--base-url URL", "the address of the models' server, such as http://127.0.0.1:8000/v1")
 
 

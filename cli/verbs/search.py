@@ -11,17 +11,11 @@ from typing import TYPE_CHECKING
 from ragassay.errors import InputError
 from ragassay.text import plain
 
-from ..terminal import add, path_of
+from ..terminal import add, add_shared, path_of
 
 if TYPE_CHECKING:
     from ragassay.experiment.settings import OpenSearchSettings
     from ragassay.retrieval.search import Engine
-
-
-def add_server(options: argparse._ActionsContainer) -> None:
-    """--url and --aws-region."""
-    add(options, "--url URL", "of the server, comma between nodes; default: OPENSEARCH_URL")
-    add(options, "--aws-region REGION", "sign requests for AWS (SigV4)")
 
 
 def server_settings(options: argparse.Namespace) -> OpenSearchSettings:
@@ -46,7 +40,7 @@ def add_opensearch(verb: argparse.ArgumentParser) -> None:
     add(verb, "action", "what to do", choices=["list", "remove"])
     add(verb, "--index NAME", "with remove: which; repeatable", action="append", default=[])
     add(verb, "--old", "with remove: each that another index took the alias from", action="store_true")
-    add_server(verb)
+    add_shared(verb, "--url", "--aws-region")
 
 
 def run_opensearch(options: argparse.Namespace) -> int:
@@ -68,6 +62,10 @@ def run_opensearch(options: argparse.Namespace) -> int:
 
 
 _LEXICAL = ("analyzer", "stop_words", "k1", "b")
+_OF_ENGINE = {
+    "embedded": _LEXICAL,
+    "opensearch": ("url", "index_name", "hybrid", "knn_engine", "ef_search", "filter", "aws_region"),
+}
 
 
 def add_search(verb: argparse.ArgumentParser) -> None:
@@ -124,7 +122,7 @@ def add_search(verb: argparse.ArgumentParser) -> None:
     add(verb, "--out RUN", "the TREC run to write", type=path_of, required=True)
     add(verb, "--engine", choices=["embedded", "opensearch"], default="embedded")
     server = verb.add_argument_group("with --engine opensearch")
-    add_server(server)
+    add_shared(server, "--url", "--aws-region")
     add(server, "--index NAME", "search this one; nothing is indexed", dest="index_name")
     add(server, "--hybrid", "who fuses; default: ours", choices=["ours", "server"])
     add(server, "--knn-engine", "of a new index; default: lucene", choices=["lucene", "faiss"])
@@ -171,18 +169,13 @@ def _engine(options: argparse.Namespace) -> Engine | None:
     """The OpenSearch server that the options name; None for the embedded engine. Raises InputError."""
     from ragassay.retrieval.search import Engine
 
-    if options.engine == "opensearch":
-        _refuse(options, f"--bm25 {options.bm25} is", options.bm25 != "bm25s", "embedded")
-        for name in _LEXICAL:
-            _refuse(options, f"--{name.replace('_', '-')} is", getattr(options, name) is not None, "embedded")
-        rejected = options.out.with_name(f"{options.out.name}.rejected.jsonl")
-        return Engine(options.url, server_settings(options), options.corpus.resolve().parent.name, rejected)
-    for name in ("url", "index_name", "hybrid", "knn_engine", "ef_search", "filter", "aws_region"):
-        option = "--" + name.removesuffix("_name").replace("_", "-")
-        _refuse(options, f"{option} is", getattr(options, name) is not None, "opensearch")
-    return None
-
-
-def _refuse(options: argparse.Namespace, what: str, given: bool, engine: str) -> None:
-    if given:
-        raise InputError(f"{what} for --engine {engine}, and the engine is {options.engine}")
+    for engine, names in _OF_ENGINE.items():
+        named = [name.removesuffix("_name") for name in names if getattr(options, name) is not None]
+        given = [f"--bm25 {options.bm25}"] if engine == "embedded" and options.bm25 != "bm25s" else []
+        given += [f"--{name.replace('_', '-')}" for name in named]
+        if given and options.engine != engine:
+            raise InputError(f"{given[0]} is for --engine {engine}, and the engine is {options.engine}")
+    if options.engine == "embedded":
+        return None
+    rejected = options.out.with_name(f"{options.out.name}.rejected.jsonl")
+    return Engine(options.url, server_settings(options), options.corpus.resolve().parent.name, rejected)

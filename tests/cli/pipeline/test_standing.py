@@ -20,7 +20,6 @@ from ragassay.cli.pipeline.stages import stages_of
 from ragassay.cli.verbs.serve import states_of
 from ragassay.experiment.workspace import StageOutcome, Standing, Workspace
 from ragassay.files import read_json
-from ragassay.progress import NoProgress
 
 
 @pytest.fixture
@@ -30,7 +29,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 def test_the_file_is_written_at_most_once_a_second_and_at_the_end(tmp_path: Path) -> None:
     now, path = [100.0], tmp_path / "progress.json"
-    told = WrittenProgress(path, "judge", NoProgress(), lambda: now[0])
+    told = WrittenProgress(path, "judge", lambda: now[0])
     told.start("judge: file:m", 10)
     seen = []
     for step in range(6):
