@@ -6,6 +6,7 @@ result is the same wherever it ran, and callers put results in the order of what
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import signal
@@ -28,6 +29,18 @@ from .text import plain
 def import_environment() -> dict[str, str]:
     """This process's environment, with which a Python process finds every module that this one finds."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
+
+
+def serve(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Answer one JSON request a line with one JSON line, until standard input ends.
+
+    Whatever a library prints goes to standard error.
+    """
+    answers = os.fdopen(os.dup(1), "w", encoding="ascii")
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        answers.write(json.dumps(answer(json.loads(line))) + "\n")
+        answers.flush()
 
 
 def why_ended(status: int) -> str:

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -96,14 +96,9 @@ class PdfProcess:
 
     def probe(self, document: Pages, limits: Limits) -> Probe:
         """The number of pages and the outline of the document, or why it cannot be opened."""
-        try:
-            asked = {"path": document.path, "reader": document.reader, "memory": limits.memory}
-            answer = self.ask(asked, limits.to_open_s)
-        except WorkerDied as error:
-            return Probe(error=f"{document.reader} could not open it ({error})")
-        if "error" in answer:
-            return Probe(error=answer["error"])
-        return Probe(answer["pages"], tuple(OutlineEntry(*entry) for entry in answer["outline"]))
+        asked = {"path": document.path, "reader": document.reader, "memory": limits.memory}
+        answer = self._told(asked, limits.to_open_s, f"{document.reader} could not open it")
+        return _probe(answer, answer.get("pages", 0))
 
     def read(self, wanted: Pages, limits: Limits, tries: int = TRIES_OF_A_PAGE) -> list[PageText]:
         """Each page's text or error. Pages that bring the process down are asked for one by one, each `tries` times."""
@@ -125,15 +120,16 @@ class PdfProcess:
     def convert(self, document: tuple[str, str], timeout_s: float) -> Whole:
         """All pages of a document that is no PDF, by its path and kind, or why it cannot be converted."""
         path, kind = document
+        answer = self._told({"path": path, "convert": kind}, timeout_s, f"could not be converted from {kind}")
+        pages = tuple(PageText(number, text) for number, text in enumerate(answer.get("pages", ()), 1))
+        return Whole(_probe(answer, len(pages)), pages, answer.get("printed", False))
+
+    def _told(self, request: dict[str, Any], timeout_s: float, failed: str) -> dict[str, Any]:
+        """The answer, or as an error why there is none."""
         try:
-            answer = self.ask({"path": path, "convert": kind}, timeout_s)
+            return self.ask(request, timeout_s)
         except WorkerDied as error:
-            return Whole(Probe(error=f"could not be converted from {kind} ({error})"))
-        if "error" in answer:
-            return Whole(Probe(error=answer["error"]))
-        probe = Probe(len(answer["pages"]), tuple(OutlineEntry(*entry) for entry in answer["outline"]))
-        pages = tuple(PageText(number, text) for number, text in enumerate(answer["pages"], 1))
-        return Whole(probe, pages, answer["printed"])
+            return {"error": f"{failed} ({error})"}
 
     def kill(self) -> None:
         """End the process at once, and for good; a thread that waits for its answer sees it end."""
@@ -182,6 +178,10 @@ class PdfProcess:
             raise WorkerDied(why if in_time else f"it took longer than {timeout_s:.0f} s")
         answer: dict[str, Any] = json.loads(line)
         return answer
+
+
+def _probe(answer: Mapping[str, Any], n_pages: int) -> Probe:
+    return Probe(n_pages, tuple(OutlineEntry(*entry) for entry in answer.get("outline", ())), answer.get("error"))
 
 
 B = TypeVar("B")

@@ -11,28 +11,19 @@ The document opened last stays open, since the next request is most often about 
 from __future__ import annotations
 
 import gc
-import json
-import os
-import sys
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
-from ragassay.cores import memory_limited, too_much
+from ragassay.cores import memory_limited, serve, too_much
 
 from ..formats import UnreadableDocument, convert
 from .readers import OpenPdf, UnreadablePdf, open_pdf
 
 
 def main() -> None:
-    """Serve until standard input ends. Whatever a library prints goes to standard error."""
-    answers = os.fdopen(os.dup(1), "w", encoding="ascii")
-    os.dup2(2, 1)
+    """Serve until standard input ends."""
     gc.set_threshold(100_000)  # a document is many objects that stay: looking through them takes a tenth of the time
-    documents = _Documents()
-    for line in sys.stdin:
-        answers.write(json.dumps(documents.answer(json.loads(line))) + "\n")
-        answers.flush()
+    serve(_Documents().answer)
 
 
 class _Documents:
@@ -49,28 +40,27 @@ class _Documents:
         with memory_limited(request["memory"]):
             if "first" in request:
                 pages = range(request["first"], request["last"] + 1)
-                return {"texts": [self._once_more(request, partial(_page_of, page=page)) for page in pages]}
-            return self._once_more(request, lambda pdf: {"pages": pdf.n_pages, "outline": pdf.outline()})
+                return {"texts": [self._once_more(request, page) for page in pages]}
+            return self._once_more(request)
 
-    def _once_more(self, request: Mapping[str, Any], ask: Callable[[OpenPdf], dict[str, Any]]) -> dict[str, Any]:
-        """What is asked of the document, or its error; where memory is short, by a reader that remembers no page."""
+    def _once_more(self, request: Mapping[str, Any], page: int | None = None) -> dict[str, Any]:
+        """What is asked of the document, or of a page, or its error; where memory is short, by a reader that remembers
+        no page."""
         path, reader = request["path"], request["reader"]
         for _ in range(2):
             try:
                 if self._pdf is None or self._key != (path, reader):
                     self._pdf = None
                     self._pdf, self._key = open_pdf(path, reader), (path, reader)
-                return ask(self._pdf)
+                if page:
+                    return self._pdf.page(page)._asdict()
+                return {"pages": self._pdf.n_pages, "outline": self._pdf.outline()}
             except UnreadablePdf as error:
                 return {"error": str(error)}
             except MemoryError:
                 self._pdf = None
             gc.collect()
         return {"error": too_much(request["memory"])}
-
-
-def _page_of(pdf: OpenPdf, page: int) -> dict[str, Any]:
-    return pdf.page(page)._asdict()
 
 
 if __name__ == "__main__":

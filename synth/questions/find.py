@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from ragassay.evidence import Span, place_of
@@ -89,15 +89,14 @@ class Finder:
         given = [(query, [known[id] for id, _ in pool]) for query, pool in zip(queries, pools, strict=True)]
         rows, judged = self.grade(given)
         by_query = {query.id: dict(pool) for query, pool in zip(queries, pools, strict=True)}
-        found = [self._placed(row, known[row.passage], by_query[row.query_id][row.passage]) for row in rows]
-        grades: dict[str, dict[str, int]] = {query.id: {} for query in queries}
-        errors: dict[str, list[str]] = {query.id: [] for query in queries}
-        for one in judged:
-            if one.label is not None:
-                grades[one.query_id][one.subject] = int(one.label)
-            else:
-                errors[one.query_id].append(str(one.error))
-        return found, {id: Evidence(grades[id], by_query[id], errors[id]) for id in grades}
+        found = []
+        for row in rows:
+            told = {**_where(known[row.passage]), "found_by": by_query[row.query_id][row.passage]}
+            found.append(row.model_copy(update=told))
+        grades = grouped((one.query_id, (one.subject, int(one.label))) for one in judged if one.label is not None)
+        errors = grouped((one.query_id, str(one.error)) for one in judged if one.label is None)
+        evidence = {id: Evidence(dict(grades.get(id, ())), by, errors.get(id, ())) for id, by in by_query.items()}
+        return found, evidence
 
     def with_evidence(self, query: Query, evidence: Evidence) -> Query:
         """The query with its graded spans in `metadata.evidence`, and the share of its words in the best of them.
@@ -144,21 +143,14 @@ class Finder:
     def _own(self, queries: Sequence[Query], sections: Sequence[Section]) -> list[Collection[str]]:
         """For each query the ids of the passages that lie in its sections."""
         by_id = {section.id: section for section in sections}
-        found: dict[str, set[str]] = {}
 
+        @cache
         def of_section(name: str) -> set[str]:
-            if name not in found:
-                section = by_id[name]
-                spans = self._by_doc.get(section.doc, ())
-                found[name] = {id for id, at in spans if at.start < section.end and section.start < at.end}
-            return found[name]
+            section = by_id[name]
+            spans = self._by_doc.get(section.doc, ())
+            return {id for id, at in spans if at.start < section.end and section.start < at.end}
 
         return [set().union(*(of_section(name) for name in _sections(query) if name in by_id)) for query in queries]
-
-    def _placed(self, row: Found, passage: Passage, found_by: str) -> Found:
-        at = place_of(passage)
-        place = at._asdict() if at else {}
-        return row.model_copy(update={**place, "found_by": found_by})
 
 
 def _where(passage: Passage) -> dict[str, Any]:

@@ -12,10 +12,7 @@ from __future__ import annotations
 
 import base64
 import ctypes
-import json
-import os
 import struct
-import sys
 import zlib
 from contextlib import closing
 from typing import Any
@@ -23,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.cores import memory_limited
+from ragassay.cores import memory_limited, serve
 
 
 def png_of(pixels: NDArray[np.uint8]) -> bytes:
@@ -49,22 +46,16 @@ SCALE = 10_000
 
 
 def main() -> None:
-    """Serve until standard input ends. Whatever a library prints goes to standard error."""
-    answers = os.fdopen(os.dup(1), "w", encoding="ascii")
-    os.dup2(2, 1)
-    for line in sys.stdin:
-        request = json.loads(line)
-        with memory_limited(request["memory"]):
-            answer = _answer(request["path"], request["page"])
-        answers.write(json.dumps(answer) + "\n")
-        answers.flush()
+    """Serve until standard input ends."""
+    serve(_answer)
 
 
-def _answer(path: str, page: int) -> dict[str, Any]:
+def _answer(request: dict[str, Any]) -> dict[str, Any]:
     import pypdfium2
 
+    page = request["page"]
     try:
-        with closing(pypdfium2.PdfDocument(path)) as pdf:
+        with memory_limited(request["memory"]), closing(pypdfium2.PdfDocument(request["path"])) as pdf:
             if not 1 <= page <= len(pdf):
                 return {"error": f"the document has {len(pdf)} pages now, and no page {page}"}
             with closing(pdf[page - 1]) as opened, closing(opened.get_textpage()) as textpage:
