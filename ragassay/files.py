@@ -155,13 +155,18 @@ def _object(line: str, path: Path, number: int) -> dict[str, Any] | None:
     """None of a blank line."""
     if not line.strip():
         return None
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"is not JSON ({error})", file=path, line=number) from None
+    value = json_of(line, path, number)
     if not isinstance(value, dict):
         raise InputError("is not a JSON object", file=path, line=number)
     return value
+
+
+def json_of(text: str, path: Path, line: int | None = None) -> Any:
+    """What the text of a file, or of a line of it, holds. Raises InputError where it is not JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"is not JSON ({error})", file=path, line=line) from None
 
 
 LONGEST = {"query": 100_000, "answer": 1_000_000, "passage": 1_000_000}
@@ -190,6 +195,17 @@ def first_problem(error: ValidationError) -> str:
     first = error.errors(include_url=False)[0]
     where = ".".join(str(part) for part in first["loc"])
     return plain(f"{where}: {first['msg']}" if where else str(first["msg"]))
+
+
+def record_of(value: Any, kind: type[R], path: Path, line: int | None = None, remedy: str | None = None) -> R:
+    """The record of a file's value. Raises InputError, with the remedy, for what is none, or longer than is taken."""
+    try:
+        record = kind.model_validate(value)
+    except ValidationError as error:
+        problem = first_problem(error).replace("Value error, ", "")
+        raise InputError(problem, file=path, line=line, remedy=remedy) from None
+    check_record(record, path, line or 1)
+    return record
 
 
 def read_records(path: Path, kind: type[R]) -> list[R]:
@@ -255,7 +271,7 @@ def _each(path: Path, kind: type[R], fast: Callable[[bytes], T], of_record: Call
     """Each line by `fast`, which raises ValueError for what it will not take: what the record itself says of such a
     line counts, in its own words, after what is to be said of the whole file."""
     if not path.is_file():  # not there, or what can be read once only
-        yield from (of_record(_record(value, kind, path, number)) for number, value in read_objects(path))
+        yield from (of_record(record_of(value, kind, path, number)) for number, value in read_objects(path))
         return
     with path.open("rb") as stream:
         for number, line in enumerate(stream, 1):
@@ -269,21 +285,12 @@ def _each(path: Path, kind: type[R], fast: Callable[[bytes], T], of_record: Call
                     pass
             try:
                 value = _object(line.decode().removesuffix("\n"), path, number)
-                made = None if value is None else of_record(_record(value, kind, path, number))
+                made = None if value is None else of_record(record_of(value, kind, path, number))
             except (InputError, UnicodeDecodeError):
                 read_text(path)
                 raise
             if made is not None:
                 yield made
-
-
-def _record(value: Mapping[str, Any], kind: type[R], path: Path, line: int) -> R:
-    try:
-        record = kind.model_validate(value)
-    except ValidationError as error:
-        raise InputError(first_problem(error).removeprefix("Value error, "), file=path, line=line) from None
-    check_record(record, path, line)
-    return record
 
 
 _one_line = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
@@ -301,18 +308,12 @@ def json_line(value: Mapping[str, Any]) -> str:
 
 def read_json(path: Path) -> Any:
     """The content of a JSON file. Raises InputError."""
-    try:
-        return json.loads(read_text(path))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"is not JSON ({error})", file=path) from None
+    return json_of(read_text(path), path)
 
 
 def read_model(path: Path, kind: type[R], remedy: str) -> R:
     """The record in a JSON file. Raises InputError, with the remedy where it is of another layout."""
-    try:
-        return kind.model_validate(read_json(path))
-    except ValidationError as error:
-        raise InputError(first_problem(error), file=path, remedy=remedy) from None
+    return record_of(read_json(path), kind, path, remedy=remedy)
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -11,7 +11,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
@@ -19,9 +19,9 @@ from ragassay.files import (
     check_record,
     digest_bytes,
     digest_file,
-    first_problem,
     read_objects,
     read_records,
+    record_of,
     write_json,
 )
 from ragassay.layouts.answers import FIELDS, GivenAnswers, read_given
@@ -204,13 +204,9 @@ def _answer(
     fields.setdefault("agent", agent)
     if isinstance(fields.get("answer"), str) and not fields["answer"].strip():
         fields = {**fields, "answer": None, "error": fields.get("error") or "the answer is empty"}
-    try:
-        answer = Answer.model_validate({"answer": None, **fields})
-    except ValidationError as error:
-        raise InputError(first_problem(error).replace("Value error, ", ""), file=path, line=number) from None
+    answer = record_of({"answer": None, **fields}, Answer, path, number)
     if answer.latency_s is not None and not isfinite(answer.latency_s):
         raise InputError(f"latency_s is {answer.latency_s}", file=path, line=number)
-    check_record(answer, path, number)
     return answer
 
 

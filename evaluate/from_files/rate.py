@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import ConfigDict, Field, ValidationError, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from ragassay.errors import InputError
-from ragassay.files import Qrels, Rankings, first_problem, read_json, read_objects, read_qrels, read_run
+from ragassay.files import Qrels, Rankings, read_json, read_objects, read_qrels, read_run, record_of
 from ragassay.records import Figure, Game, Winner
 from ragassay.text import csv_text, plain
 
@@ -83,13 +83,10 @@ def read_games(path: Path) -> GamesFile:
     ordered: list[Game] = []
     for line, row in _rows(path):
         first = row.get("first")
-        given = {**row, "first": "a" if first in (None, "") else first}
-        try:
-            game: Game = AnyonesGame.model_validate(given)
-        except ValidationError as error:
-            problem = first_problem(error).removeprefix("Value error, ")
-            raise InputError(problem, file=path, line=line, remedy=LAYOUTS) from None
-        if first in (None, ""):
+        unknown = first in (None, "")
+        given = {**row, "first": "a" if unknown else first}
+        game: Game = record_of(given, AnyonesGame, path, line, LAYOUTS)
+        if unknown:
             games.append(sorted_game(game).model_copy(update={"first": "a"}))
         else:
             games.append(game)

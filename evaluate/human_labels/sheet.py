@@ -8,7 +8,6 @@ What the ids stand for, and with which probability each thing in the test set wa
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import random
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -17,13 +16,11 @@ from dataclasses import dataclass
 from itertools import chain
 from math import ceil
 from pathlib import Path
-from typing import Literal, TypeVar
-
-from pydantic import ValidationError
+from typing import Literal
 
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import append_line, digest_json, first_problem, naming, read_records, write_records, write_text
+from ragassay.files import append_line, digest_json, json_of, naming, read_records, record_of, write_records, write_text
 from ragassay.records import Query, Record, whole_text
 from ragassay.text import csv_of, plain, safe_cell
 
@@ -342,8 +339,6 @@ def read_inclusion(workspace: Workspace) -> dict[Key, float] | None:
 
 # What people say in the browser goes into a journal first, and from there into `labels.csv`.
 
-R = TypeVar("R", bound=Record)
-
 
 class Said(Record):
     """A line of `label-journals/SHEET.jsonl`: a label, a skip, or that the one before is taken back.
@@ -372,7 +367,7 @@ def read_items(path: Path) -> tuple[Drawn, ...]:
     with naming(path), path.open(encoding="utf-8", errors="replace") as stream:
         for number, line in enumerate(stream, 1):
             if line.strip() and '"drawn": false' not in line:
-                rows.append(_journal_row(line, path, number, Drawn))
+                rows.append(record_of(json_of(line, path, number), Drawn, path, number))
     return tuple(sorted((row for row in rows if row.drawn), key=reading_order(path.stem)))
 
 
@@ -386,7 +381,8 @@ def read_said(path: Path) -> list[Said]:
     with naming(path):
         read = path.read_bytes()
     whole = read.rpartition(b"\n")[0].decode("utf-8", "replace")
-    return [_journal_row(line, path, number, Said) for number, line in enumerate(whole.split("\n"), 1) if line.strip()]
+    lines = ((number, line) for number, line in enumerate(whole.split("\n"), 1) if line.strip())
+    return [record_of(json_of(line, path, number), Said, path, number) for number, line in lines]
 
 
 def standing(said: Iterable[Said]) -> dict[tuple[str, str], Said]:
@@ -505,12 +501,3 @@ def _writing(path: Path, remedy: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(f"could not be written ({error.strerror or error})", file=path, remedy=remedy) from None
-
-
-def _journal_row(line: str, path: Path, number: int, kind: type[R]) -> R:
-    try:
-        return kind.model_validate(json.loads(line))
-    except ValidationError as error:
-        raise InputError(first_problem(error), file=path, line=number) from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"is not JSON ({error})", file=path, line=number) from None

@@ -12,11 +12,11 @@ from pathlib import Path
 from sys import intern
 from typing import Any, Protocol, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace, read_not_asked
-from ragassay.files import Qrels, first_problem, read_json, read_qrels, read_records, read_rows, read_run
+from ragassay.files import Qrels, read_json, read_qrels, read_records, read_rows, read_run, record_of
 from ragassay.records import (
     IDENTICAL,
     Answer,
@@ -385,18 +385,16 @@ def _check_games(games: Sequence[Game], queries: set[str], agents: set[str], pat
 def _manifests(folder: Path) -> tuple[tuple[str, ...], tuple[StageUsage, ...]]:
     """Notices (those of stages that delivered less than asked first, then in the stages' order) and usage."""
     grave, other, usage = list[str](), list[str](), list[StageUsage]()
+    again = "remove it and run the stage again"
     for stage in ("ingest", "questions", "retrieve", "answer", "judge", "evaluate"):
         path = folder / f"{stage}.json"
         if not path.exists():
             continue
         manifest = read_json(path)
         if not isinstance(manifest, dict):
-            raise InputError("is not a stage's manifest", file=path, remedy="remove it and run the stage again")
+            raise InputError("is not a stage's manifest", file=path, remedy=again)
         (grave if manifest.get("exit_status") else other).extend(manifest.get("notices") or ())
-        try:
-            usage += map(StageUsage.model_validate, manifest.get("usage") or ())
-        except ValidationError as error:
-            raise InputError(first_problem(error), file=path, remedy="remove it and run the stage again") from None
+        usage += [record_of(one, StageUsage, path, remedy=again) for one in manifest.get("usage") or ()]
     return tuple(dict.fromkeys(grave + other)), tuple(usage)
 
 

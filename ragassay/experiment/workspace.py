@@ -12,10 +12,10 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from ..errors import InputError
-from ..files import append_line, digest_json, first_problem, read_objects, read_records
+from ..files import append_line, digest_json, read_objects, read_records, record_of
 from ..prompts import how_many_fit
 from ..records import Id, Passage, Record, StageUsage
 from .mirror import Mirror
@@ -145,11 +145,7 @@ def read_edits(path: Path) -> dict[str, Edit]:
     """Question id to the decision that counts, its last; empty without a file. Raises InputError with the line."""
     edits: dict[str, Edit] = {}
     for line, value in read_objects(path) if path.exists() else ():
-        try:
-            one = Edit.model_validate(value)
-        except ValidationError as error:
-            remedy = "mend the line or remove it"
-            raise InputError(first_problem(error), file=path, line=line, remedy=remedy) from None
+        one = record_of(value, Edit, path, line, "mend the line or remove it")
         if one.action == "edit" and not (one.text or "").strip():
             raise InputError("edits a question and has no text", file=path, line=line, remedy="give it a text")
         edits[one.id] = one

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import ValidationError
 
 from ragassay.calls.served import Failed as Failed
 from ragassay.errors import InputError, RagassayError
 from ragassay.experiment.plugins import brought_by, classes_in, names_of, plugin, said
-from ragassay.files import check_record, first_problem
+from ragassay.files import record_of
 from ragassay.records import Passage, Query
 from ragassay.text import did_you_mean, plain
 
@@ -291,15 +290,11 @@ class CorpusFile:
                 for number, line in enumerate(lines, 1):
                     if line.strip():
                         encoding = "utf-8-sig" if number == 1 else "utf-8"
-                        passage = Passage.model_validate(json.loads(line.decode(encoding)))
-                        check_record(passage, self.path, number)
-                        yield passage
+                        yield record_of(json.loads(line.decode(encoding)), Passage, self.path, number)
         except FileNotFoundError:
             raise InputError("there is no such file", file=self.path) from None
         except (PermissionError, IsADirectoryError) as error:
             raise InputError(f"cannot be read ({error.strerror})", file=self.path) from None
-        except ValidationError as error:
-            raise InputError(first_problem(error), file=self.path, line=number) from None
         except (ValueError, RecursionError) as error:
             raise InputError(f"is not JSON ({error})", file=self.path, line=number) from None
 

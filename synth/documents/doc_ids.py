@@ -15,14 +15,12 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from pydantic import ValidationError
-
 from ragassay.errors import InputError
 from ragassay.experiment.plugins import import_own, importable, said
 from ragassay.experiment.tables import IngestSettings
 from ragassay.experiment.variant_settings import Chunking
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import check_record, first_problem, read_objects
+from ragassay.files import read_objects, record_of
 from ragassay.records import Passage
 from ragassay.text import listed, plain
 
@@ -296,11 +294,7 @@ def ready_documents(path: Path, settings: IngestSettings, chunkings: Sequence[Ch
 def _passages(path: Path) -> Iterable[Passage]:
     lines: dict[str, int] = {}
     for number, value in read_objects(path):
-        try:
-            passage = Passage.model_validate(value)
-        except ValidationError as error:
-            raise InputError(first_problem(error), file=path, line=number) from None
-        check_record(passage, path, number)
+        passage = record_of(value, Passage, path, number)
         if re.search(r"\s", passage.id):
             raise InputError("its _id holds white space", file=path, line=number, remedy="write _id without")
         if not passage.text.strip():

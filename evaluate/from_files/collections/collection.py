@@ -13,26 +13,23 @@ from dataclasses import dataclass, field
 from itertools import permutations, product
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
-
-from pydantic import ValidationError
+from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.files import (
     Qrels,
     Rankings,
-    check_record,
     digest_bytes,
-    first_problem,
     read_qrels,
     read_records,
     read_run,
+    record_of,
     write_records,
     write_run,
     write_text,
 )
 from ragassay.layouts.answers import Given, GivenAnswers, read_given
-from ragassay.records import Answer, Asked, Game, Passage, Query, RankedList, Record, Usage
+from ragassay.records import Answer, Asked, Game, Passage, Query, RankedList, Usage
 from ragassay.text import plain
 
 from ...inputs.findings import by_id
@@ -183,7 +180,6 @@ def agent_name(name: str) -> str:
     return _NO_NAME.sub("-", name).strip("-.") or "agent"
 
 
-R = TypeVar("R", bound=Record)
 _FIELDS = ("answer", "passages", "queries", "latency_s", "error", "model", "prompt", "hops", "calls")
 
 
@@ -216,13 +212,13 @@ class Gathering:
         told = {**before, **more}
         if any(before[name] != value for name, value in more.items() if name in before):
             raise InputError(f"query '{plain(id)}' is not expected what it was before", file=path, line=line)
-        self.queries[id] = made(Query, {"id": id, "text": text, "metadata": told}, path, line)
+        self.queries[id] = record_of({"id": id, "text": text, "metadata": told}, Query, path, line)
         self._by_text.setdefault(text, id)
         return id
 
     def passage(self, fields: Mapping[str, Any], path: Path, line: int | None) -> str:
         """Its id. Raises InputError for one id of two texts, and for what is no passage."""
-        passage = made(Passage, fields, path, line)
+        passage = record_of(fields, Passage, path, line)
         known = self.passages.setdefault(passage.id, passage)
         if known.text != passage.text:
             problem = f"passage '{plain(passage.id)}' has another text than before"
@@ -238,7 +234,7 @@ class Gathering:
             self.notes.append(note)
         if isinstance(answer.get("answer"), str) and not answer["answer"].strip():
             answer = {**answer, "answer": None, "error": answer.get("error") or "the answer is empty"}
-        record = made(Answer, {"answer": None, **answer, "agent": name}, path, line)
+        record = record_of({"answer": None, **answer, "agent": name}, Answer, path, line)
         if record.query_id in self.answers.setdefault(name, {}):
             raise InputError(f"a second answer of {name} to '{plain(record.query_id)}'", file=path, line=line)
         self.answers[name][record.query_id] = record
@@ -251,16 +247,6 @@ class Gathering:
         """What was gathered."""
         whole = Collection(self.queries, self.passages, self.qrels, self.answers, notes=tuple(self.notes))
         return whole if not more else Collection(**{**vars(whole), **more})
-
-
-def made(kind: type[R], fields: Mapping[str, Any], path: Path, line: int | None) -> R:
-    """The record of these fields. Raises InputError with the line for what is none, or longer than is taken."""
-    try:
-        record = kind.model_validate(fields)
-    except ValidationError as error:
-        raise InputError(first_problem(error).replace("Value error, ", ""), file=path, line=line) from None
-    check_record(record, path, line or 1)
-    return record
 
 
 def read_answer_files(

@@ -20,6 +20,7 @@ from ragassay.files import (
     read_qrels,
     read_run,
     read_text,
+    record_of,
     write_qrels,
     write_records,
     write_run,
@@ -39,7 +40,6 @@ from .collection import (
     agent_name,
     check_trec_id,
     check_trec_ids,
-    made,
     read_answer_files,
     write_beir_qrels,
 )
@@ -109,7 +109,7 @@ class HuggingFace(Format):
             raise InputError("has no queries", file=sources[0] / "queries.jsonl")
         gathering, qrels, rankings = Gathering(), Qrels(), dict[str, Rankings]()
         for path, line, row in rows["queries"]:
-            query = made(Query, _deep(row, path, line), path, line)
+            query = record_of(_deep(row, path, line), Query, path, line)
             gathering.query(query.id, query.text, path, line, query.metadata)
         for path, line, row in rows["corpus"]:
             gathering.passage(_deep(row, path, line), path, line)
@@ -127,7 +127,7 @@ class HuggingFace(Format):
             if (id := row.get("query_id")) not in gathering.queries:
                 raise InputError(f"query '{plain(str(id))}' is not in queries.jsonl", file=path, line=line)
             gathering.answer(str(row.get("agent")), row, path, line)
-        games = tuple(made(Game, row, path, line) for path, line, row in rows["games"])
+        games = tuple(record_of(row, Game, path, line) for path, line, row in rows["games"])
         unknown = sorted(path.name for path in sources[0].glob("*.jsonl") if path.stem not in TABLES)
         notes = [f"not used: {plain(listed(unknown))}"] if unknown else []
         return gathering.collection(qrels=qrels, rankings=rankings, games=games, notes=(*gathering.notes, *notes))

@@ -18,11 +18,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pydantic import ValidationError
-
 from ...errors import InputError, ProviderError, RagassayError
 from ...experiment.tables import ModelSettings
-from ...files import digest_json, first_problem, read_objects, write_text
+from ...files import digest_json, json_of, read_objects, record_of, write_text
 from ...models.endpoint import Endpoint, anthropic_tool
 from ...models.providers import anthropic_client, anthropic_content, of_status, openai_client, short
 from ...models.requests import BATCH_TIER, Body, Request
@@ -71,12 +69,7 @@ class BatchLog:
         self._lines: dict[str, BatchLine] = {}
         if path.exists():
             for number, text in whole_lines(path):
-                try:
-                    line = BatchLine.model_validate(json.loads(text))
-                except ValidationError as error:
-                    raise InputError(first_problem(error), file=path, line=number) from None
-                except (ValueError, RecursionError) as error:
-                    raise InputError(f"is not JSON ({error})", file=path, line=number) from None
+                line = record_of(json_of(text, path, number), BatchLine, path, number)
                 self._lines[line.name] = line
 
     def open_batches(self, model: str, base_url: str | None) -> list[BatchLine]:
