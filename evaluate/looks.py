@@ -22,7 +22,7 @@ from ragassay.experiment.settings import Experiment, RunSettings
 from ragassay.experiment.stage import count_queries
 from ragassay.experiment.workspace import NotAsked, Part, StageOutcome, Workspace
 from ragassay.files import digest_file, digest_json, read_json, read_records, write_json, write_records
-from ragassay.records import Query, Record, Taken
+from ragassay.records import Query, Record, Taken, grouped
 
 from .human_labels.sheet import check_of_plan
 from .inputs.clusters import source_clusters
@@ -62,9 +62,7 @@ def ordered(queries: Sequence[Query], seed: int) -> list[list[Query]]:
     """
     clusters = source_clusters(sorted(queries, key=lambda query: query.id))
     by_id = {query.id: query for query in queries}
-    sections: dict[str, list[Query]] = {}
-    for id in clusters.queries:
-        sections.setdefault(clusters.names[clusters.number(id)], []).append(by_id[id])
+    sections = grouped((clusters.names[clusters.number(id)], by_id[id]) for id in clusters.queries)
     left = sorted(sections)
     random.Random(f"{seed}:looks").shuffle(left)
     whole, now = Counter(map(_cell, queries)), Counter[tuple[str, str]]()

@@ -22,7 +22,7 @@ from ragassay.errors import InputError
 from ragassay.evidence import Span, place_of, read_graded
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import Qrels, first_problem, read_records
-from ragassay.records import Answer, AnswerRun, Figure, Hop, Passage, Query, ToolCall
+from ragassay.records import Answer, AnswerRun, Figure, Hop, Passage, Query, ToolCall, grouped
 from ragassay.text import plain
 
 from ..inputs.findings import Findings
@@ -297,9 +297,7 @@ def conversations_of(
     turns = {query.id: query for query in queries if query.metadata.get("conversation") is not None}
     if not turns:
         return None
-    talks: dict[str, list[str]] = {}
-    for id, query in turns.items():
-        talks.setdefault(str(query.metadata["conversation"]), []).append(id)
+    talks = grouped((str(query.metadata["conversation"]), id) for id, query in turns.items())
     numbers = {id: str(number_of(query)) for id, query in turns.items()}
     moves = {id: str(query.metadata["move"]) for id, query in turns.items() if query.metadata.get("move")}
     answerable = [[id for id in ids if is_answerable(turns[id].metadata)] for ids in talks.values()]

@@ -15,7 +15,7 @@ from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.files import read_text, write_text
-from ragassay.records import Assessment, Judgment, Record
+from ragassay.records import Assessment, Judgment, Record, grouped
 from ragassay.text import csv_of, plain
 
 COLUMNS = ("who", "when", "query", "subject", "criterion", "label")
@@ -134,9 +134,7 @@ def write_labels(path: Path, labels: Iterable[Label]) -> None:
 
 def by_item(labels: Iterable[Label]) -> dict[Key, float]:
     """What people said of each thing: the mean over those who labelled it."""
-    given: dict[Key, list[float]] = {}
-    for label in labels:
-        given.setdefault(label.key, []).append(label.value)
+    given = grouped((label.key, label.value) for label in labels)
     return {key: sum(values) / len(values) for key, values in given.items()}
 
 

@@ -15,7 +15,7 @@ from ragassay.experiment.tables import JudgeSettings
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.models.endpoint import gives_probabilities
 from ragassay.prompts import Prompt
-from ragassay.records import Assessment, Game, Judgment, for_want_of_an_answer
+from ragassay.records import Assessment, Game, Judgment, for_want_of_an_answer, grouped
 from ragassay.text import plain
 
 from .engine.cases import ORDERS, Case, GameCase, Judge, ListCase, Order, PassagesCase, QueryCase, Setup
@@ -215,10 +215,7 @@ def failures(rows: Rows) -> list[str]:
 
 def by_criterion(rows: Sequence[Assessment]) -> dict[str, list[Assessment]]:
     """The assessments of each criterion, in the order of the rows."""
-    found: dict[str, list[Assessment]] = {}
-    for row in rows:
-        found.setdefault(f"{row.criterion} judgments", []).append(row)
-    return found
+    return grouped((f"{row.criterion} judgments", row) for row in rows)
 
 
 def passed_over(evaluators: Sequence[Evaluator], cases: Sequence[QueryCase]) -> list[str]:

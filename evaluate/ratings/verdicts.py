@@ -27,7 +27,7 @@ import numpy as np
 
 from ragassay.arrays import Floats, Ints, Truths
 from ragassay.errors import InputError
-from ragassay.records import IDENTICAL, Game, Winner, for_want_of_an_answer
+from ragassay.records import IDENTICAL, Game, Winner, for_want_of_an_answer, grouped
 from ragassay.text import plain
 
 from ..inputs.labels import PANEL, check_vote, why_no_majority
@@ -85,9 +85,7 @@ def verdicts(games: Sequence[Game]) -> list[Verdict]:
 
     Raises InputError where an agent plays itself.
     """
-    pairs: dict[tuple[str, str, str, str], list[Game]] = {}
-    for game in map(sorted_game, games):
-        pairs.setdefault((game.query_id, game.agent_a, game.agent_b, game.judge), []).append(game)
+    pairs = grouped(((game.query_id, game.agent_a, game.agent_b, game.judge), game) for game in map(sorted_game, games))
     return [verdict(*orders) for rows in pairs.values() for orders in _games(rows)]
 
 

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from ragassay.arrays import Floats, Truths
-from ragassay.records import Figure
+from ragassay.records import Figure, grouped
 
 from ..inputs.clusters import Clusters
 from .clustered import NO_SPREAD, estimate, intervals
@@ -78,9 +78,7 @@ def paired(
 
 def alike(known: Truths) -> Iterator[tuple[list[int], Truths]]:
     """Which rows of known (rows, queries) have values on the same queries, and which these are."""
-    groups: dict[bytes, list[int]] = {}
-    for place, row in enumerate(known):
-        groups.setdefault(row.tobytes(), []).append(place)
+    groups = grouped((row.tobytes(), place) for place, row in enumerate(known))
     for key, places in groups.items():
         yield places, np.frombuffer(key, dtype=np.bool_)
 

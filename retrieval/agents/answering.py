@@ -16,7 +16,7 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Prompt, count_tokens
-from ragassay.records import Answer, Page, Passage, Query, Record, Usage
+from ragassay.records import Answer, Page, Passage, Query, Record, Usage, grouped
 from ragassay.text import plain
 
 from ..dependencies import REWRITING_FAILED
@@ -34,9 +34,7 @@ class WholeDocument(NamedTuple):
 
 def read_documents(workspace: Workspace) -> list[WholeDocument]:
     """All documents, in the order of `pages.jsonl`. Raises InputError with the line."""
-    pages: dict[str, list[str]] = {}
-    for page in read_records(workspace.pages, Page):
-        pages.setdefault(page.doc, []).append(page.text)
+    pages = grouped((page.doc, page.text) for page in read_records(workspace.pages, Page))
     return [WholeDocument(name, "\n".join(texts)) for name, texts in pages.items()]
 
 

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from ragassay.errors import InputError
 from ragassay.files import check_length, first_problem, read_text
-from ragassay.records import Answer, Passage, Query, Usage
+from ragassay.records import Answer, Passage, Query, Usage, grouped
 from ragassay.text import plain, some_of, without_keys, writable
 
 if TYPE_CHECKING:  # the process of a user's own system has no use for them, and starts sooner without
@@ -179,9 +179,7 @@ def _words(text: str) -> str:
 
 def _place(rows: Sequence[Given], queries: Sequence[Query], path: Path) -> tuple[dict[str, Given], list[str]]:
     """Query id to its row, by text where ids are another tool's; and how rows that are for no query name theirs."""
-    by_text: dict[str, list[str]] = {}
-    for query in queries:
-        by_text.setdefault(query.text.strip(), []).append(query.id)
+    by_text = grouped((query.text.strip(), query.id) for query in queries)
     known = {query.id for query in queries}
     placed: dict[str, Given] = {}
     unknown: list[str] = []

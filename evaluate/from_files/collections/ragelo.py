@@ -13,7 +13,7 @@ from ragassay.errors import InputError
 from ragassay.files import Rankings, first_problem, json_line, read_json, write_json, write_text
 from ragassay.layouts.cells import Row, read_rows, text
 from ragassay.layouts.traces import at, finite
-from ragassay.records import Answer, Game, Passage
+from ragassay.records import Answer, Game, Passage, grouped
 from ragassay.text import listed, plain
 
 from ..rate import AnyonesGame, read_games
@@ -538,9 +538,7 @@ class RageloExperiment(Format):
     def write(self, collection: Collection, folder: Path) -> None:
         """experiment.json. Raises InputError for an id that RAGElo would change."""
         check_ids(collection)
-        games: dict[str, list[Game]] = {}
-        for game in collection.games:
-            games.setdefault(game.query_id, []).append(game)
+        games = grouped((game.query_id, game) for game in collection.games)
         queries = {}
         for id, query in collection.queries.items():
             answers = [rows[id] for _, rows in sorted(collection.answers.items()) if id in rows]

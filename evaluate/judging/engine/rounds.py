@@ -17,7 +17,7 @@ from ragassay.calls.caller import Caller
 from ragassay.cores import Helpers, usable_cores
 from ragassay.errors import RagassayError
 from ragassay.models.requests import Batch, Reply, Request
-from ragassay.records import Assessment, KeptReplies
+from ragassay.records import Assessment, KeptReplies, grouped
 
 from .cases import Case, Judge, PassageCase, QueryCase, Row, StepsTo, key_of
 from .evaluator import Evaluator
@@ -130,9 +130,7 @@ def _in_order(evaluator: Evaluator, cases: Sequence[QueryCase], made: Sequence[A
     if evaluator.unit == "passage":
         return complete([row for unit in units(evaluator, cases) for row in evaluator.owed(unit)], made)
     places = {criterion.name: place for place, criterion in enumerate(evaluator.criteria)}
-    by_answer: dict[tuple[str, str], list[Assessment]] = defaultdict(list)
-    for row in made:
-        by_answer[row.query_id, row.subject].append(row)
+    by_answer = grouped(((row.query_id, row.subject), row) for row in made)
     found: list[Assessment] = []
     for case in cases:
         for answer in sorted([*(one.answer for one in case.answers), *case.failed], key=lambda answer: answer.agent):
@@ -154,9 +152,7 @@ def _play_apart(by_judge: Sequence[Sequence[_Task[Row]]]) -> None:
     """Where there is much to compute, have every core compute some of it; what is left open is played here."""
     if sum(map(len, by_judge)) < _MUCH or usable_cores() == 1:
         return
-    alike: dict[tuple[int, ...], list[Sequence[_Task[Row]]]] = defaultdict(list)
-    for tasks in by_judge:
-        alike[tuple(id(task.case) for task in tasks)].append(tasks)
+    alike = grouped((tuple(id(task.case) for task in tasks), tasks) for tasks in by_judge)
     parts = [
         [tasks[first : first + _AT_ONCE] for tasks in same]
         for same in alike.values()
