@@ -37,7 +37,6 @@ from .agents.answering import (
     answer_request,
     check_long_context,
     count_document_tokens,
-    failed_record,
     found_by_fusion,
     long_context_request,
     read_documents,
@@ -230,11 +229,8 @@ def _run(owed: Sequence[Owed], replies: Mapping[tuple[str, Request], Reply], run
     """Agent to its answers, of one run."""
     answers: dict[str, list[Answer]] = {}
     for found, request, model in owed:
-        if request is None:
-            record = failed_record(found)
-        else:
-            record = answer_record(found, replies[model, replace(request, sample=run)])
-        answers.setdefault(found.agent, []).append(record)
+        reply = None if request is None else replies[model, replace(request, sample=run)]
+        answers.setdefault(found.agent, []).append(answer_record(found, reply))
     return answers
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -93,30 +93,20 @@ def answer_request(
     return Request(prompt.render({"passages": list(passages), "question": question}), temperature=temperature)
 
 
-def answer_record(found: Found, reply: Reply) -> Answer:
-    """The answer record of one reply; usage and latency include what finding the passages took, None if unmeasured."""
+def answer_record(found: Found, reply: Reply | None) -> Answer:
+    """The answer record of one reply, None where it could not be asked for; usage and latency include what finding the
+    passages took, None if unmeasured."""
+    made: dict[str, Any] = {"query_id": found.query_id, "agent": found.agent, "queries": found.queries}
+    if reply is None:
+        made |= {"answer": None, "error": str(found.error), "latency_s": found.latency_s}
+        return Answer(**made, usage=found.usage or Usage())
     return Answer(
-        query_id=found.query_id,
-        agent=found.agent,
+        **made,
         answer=None if reply.error is not None else reply.text,
         error=reply.error,
         passages=tuple(passage.id for passage in found.passages),
-        queries=found.queries,
         usage=reply.usage if found.usage is None else add_usage(found.usage, reply.usage),
         latency_s=seconds(found.latency_s, reply.latency_s),
-    )
-
-
-def failed_record(found: Found) -> Answer:
-    """The record of an answer that could not be asked for, with what was used until then."""
-    return Answer(
-        query_id=found.query_id,
-        agent=found.agent,
-        answer=None,
-        error=str(found.error),
-        queries=found.queries,
-        usage=found.usage or Usage(),
-        latency_s=found.latency_s,
     )
 
 

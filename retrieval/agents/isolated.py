@@ -199,14 +199,6 @@ PATIENCE = 10
 """After so many ends of processes in a row, each at one query and none with an answer between, no more are asked."""
 
 
-class Refused(Exception):
-    """The system cannot be imported or called: `problem` and `remedy` say why."""
-
-    def __init__(self, problem: str, remedy: str | None) -> None:
-        super().__init__(problem)
-        self.problem, self.remedy = problem, remedy
-
-
 class NoAnswer(Exception):
     """A query has no answer, and why."""
 
@@ -240,12 +232,8 @@ class Isolated:
 
     def load(self) -> str:
         """Start, and give the digest of the system's code. Raises InputError where it cannot be imported or called."""
-        try:
-            with self._lock:
-                self._shared, code = self._start()
-        except Refused as error:
-            file = Path(self._setup.corpus) / "experiment.toml"
-            raise InputError(error.problem, file=file, remedy=error.remedy) from None
+        with self._lock:
+            self._shared, code = self._start()
         return code
 
     def ask(self, query: str, k: int | None = None) -> dict[str, Any]:
@@ -254,7 +242,7 @@ class Isolated:
             answer = self._ask(query, k)
         except TookTooLong:
             raise NoAnswer(f"no answer within {self._timeout_s:g} s (timeout_s)") from None
-        except Refused as error:
+        except InputError as error:
             self._ends_in_a_row += 1
             raise NoAnswer(f"its process could not be started again: {error.problem}") from None
         except ProcessEnded as error:
@@ -323,6 +311,7 @@ class Isolated:
                 raise
 
     def _start(self) -> tuple[AgentProcess, str]:
+        """A process, and the digest of the system's code. Raises InputError where that cannot be imported or called."""
         process = AgentProcess()
         self._under_way[process] = 0
         if self._closed:
@@ -335,7 +324,8 @@ class Isolated:
             loaded = {"problem": f"{self._named} cannot be imported ({error})"}
         if "problem" in loaded:
             self._end(process)
-            raise Refused(loaded["problem"], loaded.get("remedy"))
+            file = Path(self._setup.corpus) / "experiment.toml"
+            raise InputError(loaded["problem"], file=file, remedy=loaded.get("remedy"))
         return process, loaded["code"]
 
     def _end(self, process: AgentProcess) -> None:

@@ -32,7 +32,6 @@ from .answering import (
     Found,
     answer_record,
     answer_request,
-    failed_record,
     found_by_fusion,
     rewrite_record,
     rewrite_request,
@@ -76,9 +75,8 @@ class RagAgent(Runnable[str | Query, Answer]):
         """The answer to one query; a plain string becomes a query with the id `query`."""
         query = input if isinstance(input, Query) else Query(id="query", text=input)
         found = self.find(query, config)
-        if found.error is not None:
-            return failed_record(found)
-        return answer_record(found, self._ask(answer_request(self._prompt, query.text, found.passages)))
+        request = answer_request(self._prompt, query.text, found.passages)
+        return answer_record(found, self._ask(request) if found.error is None else None)
 
     def find(self, query: Query, config: RunnableConfig | None = None) -> Found:
         """The passages that the retriever ranks highest for the query."""
