@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import threading
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -114,45 +114,67 @@ def usable(rows: Rows) -> bool:
     return bool(np.isfinite(rows).all())
 
 
-Encode = Callable[[RowEncoder, Sequence[Text]], list[Rows]]
-"""The rows of texts of one kind."""
+DIGITS, SPARSE_DIGITS = 4, 5
+
+_QUERY_TOKENS, _PASSAGE_TOKENS = 2048, 8192  # that are compared at a time: 64 MB of products
+_MARGIN = 1e-4  # above the error of single precision, of a product of vectors of length 1
 
 
-class RowSource:
-    """The rows of one model; it is loaded once, when a text needs it, with `load`, and asked by `encode`.
+class Encoded(Ranker):
+    """`texts`, whose ids stand beside them, encoded at the first search: what both kinds share.
 
-    `what` needs it, and is named where it cannot be had.
+    The model (hub name or folder) is loaded once, when a text needs it. `cache` has the class's layout.
     """
+
+    layout: ClassVar[Layout]
 
     def __init__(
         self,
+        ids: Sequence[str],
+        texts: Collection[str],
         model: str,
         cache: RowCache,
-        load: Callable[[str], RowEncoder],
-        encode: Encode,
-        what: str,
         progress: Progress | None = None,
     ) -> None:
-        self._model, self._cache, self._load, self._encode = model, cache, load, encode
-        self._what, self._progress = what, progress
+        self._ids, self._texts, self._model, self._cache, self._progress = ids, texts, model, cache, progress
         self._encoder: RowEncoder | None = None
+        self._lock = threading.Lock()
+        self._ready = False
 
-    def rows(self, texts: Collection[Text]) -> Iterator[Rows]:
-        """The rows of each text, memory-mapped, after making those that are missing.
+    @classmethod
+    def over(cls, material: Material) -> Ranker:
+        """By the model `embedding`, one of sentence-transformers."""
+        model, folder = material.embedding, None if material.kept is None else material.kept / cls.layout
+        cache = RowCache(model_identity(model), cls.layout, folder)
+        return cls(material.ids, material.texts, model, cache, material.progress)
 
-        `texts` are gone through several times. Raises InputError where the model cannot be loaded or gives what is no
-        number, and MissingExtra where a text is not in the cache and sentence-transformers is not installed.
+    @classmethod
+    def check(cls, embedding: str, named: str) -> None:
+        """Raises InputError where the model cannot be had."""
+        check_encoder(embedding, named)
+
+    def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
+        """The at most `k` best passages for each query.
+
+        Raises InputError where the model cannot be loaded or gives what is no number, and MissingExtra where a text is
+        not in the cache and sentence-transformers is not installed.
         """
-        self._make(texts)
-        known = self._cache.known()
-        return (known[self._cache.key(text)] for text in texts)
+        if not queries or not len(self._ids):
+            return [[] for _ in queries]
+        with self._lock:
+            if not self._ready:
+                self._index(list(self._rows([Text("passage", text) for text in self._texts])))
+                self._ready = True
+            asked = [np.array(row) for row in self._rows([Text("query", query) for query in queries])]
+        return self._rankings(asked, k)
 
-    def _make(self, texts: Collection[Text]) -> None:
+    def _rows(self, texts: Sequence[Text]) -> Iterator[Rows]:
+        """The rows of each text, memory-mapped, after making those that are missing."""
         known, done = self._cache.known(), 0
         missing = {key for text in texts if (key := self._cache.key(text)) not in known}
         for chunk in self._cache.chunks(texts, missing):
             if self._encoder is None:
-                what = f"{self._what} needs sentence-transformers for {len(missing)} texts not yet encoded"
+                what = f"{self.name} needs sentence-transformers for {len(missing)} texts not yet encoded"
                 self._encoder = load_or_say(self._load, self._model, what)
             clean = [text._replace(text=writable(text.text)) for text in chunk.values()]
             made = self._encode(self._encoder, clean)
@@ -164,51 +186,16 @@ class RowSource:
             done += len(chunk)
             if self._progress:
                 self._progress(done, len(missing))
+        return (known[self._cache.key(text)] for text in texts)
 
+    @staticmethod
+    @abstractmethod
+    def _load(model: str) -> RowEncoder: ...
 
-DIGITS, SPARSE_DIGITS = 4, 5
-
-_QUERY_TOKENS, _PASSAGE_TOKENS = 2048, 8192  # that are compared at a time: 64 MB of products
-_MARGIN = 1e-4  # above the error of single precision, of a product of vectors of length 1
-
-
-class Encoded(Ranker):
-    """`texts`, whose ids stand beside them, encoded at the first search: what both kinds share."""
-
-    layout: ClassVar[Layout]
-
-    def __init__(self, ids: Sequence[str], texts: Collection[str], source: RowSource) -> None:
-        self._ids, self._texts, self._source = ids, texts, source
-        self._lock = threading.Lock()
-        self._ready = False
-
-    @classmethod
-    def source(cls, model: str, cache: RowCache, progress: Progress | None = None) -> RowSource:
-        """The rows of texts by a model (hub name or folder); `cache` has the class's layout."""
-        raise NotImplementedError
-
-    @classmethod
-    def over(cls, material: Material) -> Ranker:
-        """By the model `embedding`, one of sentence-transformers."""
-        model, folder = material.embedding, None if material.kept is None else material.kept / cls.layout
-        source = cls.source(model, RowCache(model_identity(model), cls.layout, folder), material.progress)
-        return cls(material.ids, material.texts, source)
-
-    @classmethod
-    def check(cls, embedding: str, named: str) -> None:
-        """Raises InputError where the model cannot be had."""
-        check_encoder(embedding, named)
-
-    def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
-        """The at most `k` best passages for each query. Raises what `RowSource.rows` does."""
-        if not queries or not len(self._ids):
-            return [[] for _ in queries]
-        with self._lock:
-            if not self._ready:
-                self._index(list(self._source.rows([Text("passage", text) for text in self._texts])))
-                self._ready = True
-            asked = [np.array(row) for row in self._source.rows([Text("query", query) for query in queries])]
-        return self._rankings(asked, k)
+    @staticmethod
+    @abstractmethod
+    def _encode(encoder: RowEncoder, texts: Sequence[Text]) -> list[Rows]:
+        """The rows of texts of one kind."""
 
     @abstractmethod
     def _index(self, rows: list[Rows]) -> None:
@@ -225,10 +212,18 @@ class Sparse(Encoded):
 
     name, layout = "sparse", "terms"
 
-    @classmethod
-    def source(cls, model: str, cache: RowCache, progress: Progress | None = None) -> RowSource:
-        """The weighted terms."""
-        return RowSource(model, cache, load_sparse_encoder, _terms, cls.name, progress)
+    @staticmethod
+    def _load(model: str) -> RowEncoder:
+        return load_sparse_encoder(model)
+
+    @staticmethod
+    def _encode(encoder: RowEncoder, texts: Sequence[Text]) -> list[Rows]:
+        found = _encoded(encoder, texts, save_to_cpu=True).coalesce()
+        numbers, terms = found.indices().numpy()
+        rows = np.empty(len(terms), TERM)
+        rows["term"], rows["weight"] = terms, found.values().float().numpy()
+        starts = np.searchsorted(numbers, np.arange(len(texts) + 1))
+        return [part[part["weight"] != 0] for part in (rows[start:stop] for start, stop in pairwise(starts))]
 
     def _index(self, rows: list[Rows]) -> None:
         """A scipy CSR matrix, a row a passage, in double precision."""
@@ -256,10 +251,13 @@ class LateInteraction(Encoded):
 
     name, layout = "late-interaction", "tokens"
 
-    @classmethod
-    def source(cls, model: str, cache: RowCache, progress: Progress | None = None) -> RowSource:
-        """The vectors of tokens."""
-        return RowSource(model, cache, load_multi_vector_encoder, _tokens, cls.name, progress)
+    @staticmethod
+    def _load(model: str) -> RowEncoder:
+        return load_multi_vector_encoder(model)
+
+    @staticmethod
+    def _encode(encoder: RowEncoder, texts: Sequence[Text]) -> list[Rows]:
+        return [np.asarray(row, np.float16) for row in _encoded(encoder, texts, convert_to_numpy=True)]
 
     def _index(self, rows: list[Rows]) -> None:
         self._passages = _Passages(rows)
@@ -317,16 +315,3 @@ class _Passages:
 def _encoded(encoder: RowEncoder, texts: Sequence[Text], **how: bool) -> Any:
     encode = encoder.encode_query if texts[0].kind == "query" else encoder.encode_document
     return encode([text.text for text in texts], batch_size=32, show_progress_bar=False, **how)
-
-
-def _tokens(encoder: RowEncoder, texts: Sequence[Text]) -> list[Rows]:
-    return [np.asarray(row, np.float16) for row in _encoded(encoder, texts, convert_to_numpy=True)]
-
-
-def _terms(encoder: RowEncoder, texts: Sequence[Text]) -> list[Rows]:
-    found = _encoded(encoder, texts, save_to_cpu=True).coalesce()
-    numbers, terms = found.indices().numpy()
-    rows = np.empty(len(terms), TERM)
-    rows["term"], rows["weight"] = terms, found.values().float().numpy()
-    starts = np.searchsorted(numbers, np.arange(len(texts) + 1))
-    return [part[part["weight"] != 0] for part in (rows[start:stop] for start, stop in pairwise(starts))]

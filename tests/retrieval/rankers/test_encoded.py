@@ -53,7 +53,7 @@ def splade(model: str, texts: list[str]) -> np.ndarray:
 
 
 def test_scores_are_the_dot_products_of_splades_weights(model: str) -> None:
-    ranker = Sparse(IDS, TEXTS, Sparse.source(model, RowCache("tiny", "terms", None)))
+    ranker = Sparse(IDS, TEXTS, model, RowCache("tiny", "terms", None))
     scores = splade(model, QUERIES) @ splade(model, TEXTS).T
     for ranking, row in zip(ranker.search(QUERIES, 10), scores, strict=True):
         assert dict(ranking) == pytest.approx({IDS[i]: s for i, s in enumerate(row) if s > 0}, abs=1e-4)
@@ -65,18 +65,16 @@ def test_a_saved_sparse_encoder_is_the_same(model: str, tmp_path: Path) -> None:
     from sentence_transformers import SparseEncoder
 
     SparseEncoder(model, device="cpu").save(str(tmp_path / "saved"))
-    found = [
-        Sparse(IDS, TEXTS, Sparse.source(m, RowCache("m", "terms", None))) for m in (model, str(tmp_path / "saved"))
-    ]
+    found = [Sparse(IDS, TEXTS, m, RowCache("m", "terms", None)) for m in (model, str(tmp_path / "saved"))]
     assert found[0].search(QUERIES, 5) == found[1].search(QUERIES, 5)
 
 
 def test_no_text_is_encoded_twice(model: str, tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     cache = RowCache("tiny", "terms", tmp_path)
-    first = Sparse(IDS, TEXTS, Sparse.source(model, cache, lambda done, of: told.append((done, of)))).search(QUERIES, 5)
+    first = Sparse(IDS, TEXTS, model, cache, lambda done, of: told.append((done, of))).search(QUERIES, 5)
     assert told == [(5, 5), (3, 3)]
-    again = Sparse(IDS, TEXTS, Sparse.source("no/such-model", RowCache("tiny", "terms", None, [tmp_path])))
+    again = Sparse(IDS, TEXTS, "no/such-model", RowCache("tiny", "terms", None, [tmp_path]))
     assert again.search(QUERIES, 5) == first
 
 
@@ -95,7 +93,7 @@ class Weights:
 
 def weighing(monkeypatch, *texts: str) -> Sparse:
     monkeypatch.setattr("ragassay.retrieval.rankers.encoded.load_sparse_encoder", lambda model: Weights())
-    return Sparse([f"p{i}" for i in range(len(texts))], texts, Sparse.source("any", RowCache("any", "terms", None)))
+    return Sparse([f"p{i}" for i in range(len(texts))], texts, "any", RowCache("any", "terms", None))
 
 
 def test_only_what_shares_a_term_is_found_and_ties_are_by_id(monkeypatch) -> None:
@@ -143,7 +141,7 @@ def test_scores_are_the_librarys_own(multi_vector: str) -> None:
 
     encoder = MultiVectorEncoder(multi_vector, device="cpu")
     scores = encoder.similarity(encoder.encode_query(ASKED), encoder.encode_document(SENTENCES)).numpy()
-    ranker = LateInteraction(IDS, SENTENCES, LateInteraction.source(multi_vector, RowCache("tiny", "tokens", None)))
+    ranker = LateInteraction(IDS, SENTENCES, multi_vector, RowCache("tiny", "tokens", None))
     for ranking, row in zip(ranker.search(ASKED, 10), scores, strict=True):
         assert dict(ranking) == pytest.approx(dict(zip(IDS, row.tolist(), strict=True)), abs=0.01)  # half precision
     assert [row[:2] for row in ranker.search(ASKED, 10)] == ranker.search(ASKED, 2)
@@ -152,12 +150,10 @@ def test_scores_are_the_librarys_own(multi_vector: str) -> None:
 def test_no_token_is_encoded_twice(multi_vector: str, tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     cache = RowCache("tiny", "tokens", tmp_path)
-    source = LateInteraction.source(multi_vector, cache, lambda done, of: told.append((done, of)))
-    first = LateInteraction(IDS, SENTENCES, source).search(ASKED, 5)
+    ranker = LateInteraction(IDS, SENTENCES, multi_vector, cache, lambda done, of: told.append((done, of)))
+    first = ranker.search(ASKED, 5)
     assert told == [(5, 5), (3, 3)]
-    again = LateInteraction(
-        IDS, SENTENCES, LateInteraction.source("no/such", RowCache("tiny", "tokens", None, [tmp_path]))
-    )
+    again = LateInteraction(IDS, SENTENCES, "no/such", RowCache("tiny", "tokens", None, [tmp_path]))
     assert again.search(ASKED, 5) == first
 
 
@@ -191,7 +187,7 @@ def test_it_is_the_formula_whatever_is_compared_at_a_time(passages, queries, k, 
         patch.setattr(late_interaction, "load_multi_vector_encoder", lambda multi_vector: Vectors())
         patch.setattr(late_interaction, "_QUERY_TOKENS", query_tokens)
         patch.setattr(late_interaction, "_PASSAGE_TOKENS", passage_tokens)
-        ranker = LateInteraction(ids, passages, LateInteraction.source("any", RowCache("any", "tokens", None)))
+        ranker = LateInteraction(ids, passages, "any", RowCache("any", "tokens", None))
         found = ranker.search(queries, k)
     for query, ranking in zip(queries, found, strict=True):
         every = [(i, round(score(query, p), 4)) for i, p in zip(ids, passages, strict=True) if vectors(p) and query]
