@@ -109,7 +109,7 @@ def ask(
             asked.close()
     outcomes = counting.outcomes
     priced = not (outcomes["done"] and any(usage.n_unmeasured for usage in asked.usage()))
-    return rows, Spent(outcomes["cached"], outcomes["done"], outcomes["failed"], asked.new_usd, priced)
+    return rows, Spent(outcomes["cached"], outcomes["done"], outcomes["failed"], asked.budget.new_usd, priced)
 
 
 def _no_model(name: str, caller: str) -> InputError:

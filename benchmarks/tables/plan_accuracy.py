@@ -43,17 +43,17 @@ class Counting(Caller):
 
     def ask(self, batches: Sequence[Batch]) -> list[list[Reply]]:
         """As the caller's, but no model is called: raises InputError where a reply of one was not recorded."""
-        if missing := self.missing([batch for batch in batches if provider_of(batch.model) != "file"]):
+        if missing := self.register.missing([batch for batch in batches if provider_of(batch.model) != "file"]):
             raise InputError(f"{len(missing)} replies were not recorded", remedy="name a corpus folder that has all")
         replies = super().ask(batches)
         seen: set[str] = set()
         for batch, row in zip(batches, replies, strict=True):
-            for (key, request), reply in zip(self.keyed(batch), row, strict=True):
-                if key not in seen:
-                    seen.add(key)
+            for job, reply in zip(self.register.jobs(batch), row, strict=True):
+                if job.key not in seen:
+                    seen.add(job.key)
                     self.calls += 1
                     self.failed += reply.error is not None
-                    self.input_tokens += sum(count_tokens(message.content) for message in request.messages)
+                    self.input_tokens += sum(count_tokens(message.content) for message in job.request.messages)
                     self.output_tokens += _tokens_of(reply)
         return replies
 

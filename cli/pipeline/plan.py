@@ -140,9 +140,10 @@ class _CountingCaller(Caller):
         self._replies = cache
 
     def ask(self, batches: Sequence[Batch]) -> list[list[Reply]]:
-        open_keys = self.missing(batches)
+        open_keys = self.register.missing(batches)
         for batch in batches:
-            for key, request in self.keyed(batch):
+            for job in self.register.jobs(batch):
+                key, request = job.key, job.request
                 if key in self._seen:
                     continue
                 self._seen.add(key)
@@ -168,7 +169,7 @@ class _CountingCaller(Caller):
 
     def uses_server(self, model: str) -> None:
         super().uses_server(model)
-        self.loads += [Load(row.label, model, 1, 1, row.input_tokens or 0, 0) for row in self.served(model)]
+        self.loads += [Load(row.label, model, 1, 1, row.input_tokens or 0, 0) for row in self.servers.rows(model)]
 
 
 def counted(

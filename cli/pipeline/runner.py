@@ -188,16 +188,16 @@ class Runner:
         caller = Caller(workspace, stage.name, self._cache, told, before, self.refuse_obstacles)
         with closing(caller), standing_at(workspace, stage.name):
             outcome = stage.run(workspace, means_of(workspace, caller, told))
-        if n := caller.all_failed:
+        if n := caller.register.all_failed:
             said = f"every one of the {n} requests of this stage failed; --retry-failed makes them again"
             outcome = replace(outcome, notices=(said, *outcome.notices), exit_status=NothingCame.exit_status)
-        self._spent_usd[stage.name] = caller.spent_usd - before
+        self._spent_usd[stage.name] = caller.budget.spent_usd - before
         manifest = write_manifest(workspace, stage, inputs, outcome, caller.usage())
         self._digest = cache(digest_file)
         if workspace.screen in stage.makes(workspace):
             self._workspace = with_others(with_finalists(alone(workspace)), workspace.others)
         workspace.push()
-        failed, error = f", {manifest.n_failed} failed" if manifest.n_failed else "", caller.commonest_error
+        failed, error = f", {manifest.n_failed} failed" if manifest.n_failed else "", caller.register.commonest_error
         why = f", the commonest error: {one_line(error)[:200]}" if failed and error else ""
         self._say(f"{stage.name}: {manifest.n_records} records{failed}{why}")
         return manifest

@@ -481,4 +481,4 @@ def _answered(case: QueryCase, panels: Sequence[Panel], caller: Caller) -> bool:
         made: list[Any] = [judge.steps(one) for one in cases]
         asked = [request for steps in made for request in next(steps)]
         batches.append(Batch(judge.batch_label, panel.judge, tuple(asked)))
-    return not caller.missing(batches)
+    return not caller.register.missing(batches)

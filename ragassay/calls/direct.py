@@ -35,12 +35,12 @@ class Budget:
 
     @property
     def spent_usd(self) -> float:
-        """What was spent so far, by earlier stages too."""
+        """What was spent so far, by earlier stages too, on replies that did not come with the corpus."""
         return self._spent_usd
 
     @property
     def new_usd(self) -> float:
-        """What was spent here and now, without earlier stages and runs."""
+        """What was spent here and now, without earlier stages and runs; without what has no known price."""
         return self._paid_usd + self._settled_usd
 
     def spend(self, cost_usd: float) -> None:

@@ -180,10 +180,6 @@ class Register:
         """The job gets no reply but this error."""
         job.reply = Reply(error=str(error), usage=usage_of_job(job, self.settings(job.model)))
 
-    def has(self, key: str) -> bool:
-        """Whether a reply that is no error is at hand."""
-        return self.body(key) is not None
-
     def body(self, key: str) -> Body | None:
         """What was received under a key."""
         stored = self._cache.get(key)
@@ -195,7 +191,7 @@ class Register:
 
     @property
     def all_failed(self) -> int:
-        """The number of requests where every one came to an error, else 0."""
+        """How many requests the stage has asked, where not one of them has a reply that can be used; else 0."""
         return len(self._jobs) if all(job.done.error is not None for job in self._jobs.values()) else 0
 
     @property

@@ -360,20 +360,20 @@ class ServerReranker:
     """
 
     def __init__(self, server: RerankServer, caller: Caller) -> None:
-        self._server, self._caller = server, caller
+        self._server, self._caller, self._register = server, caller, caller.register
         caller.uses_server(server.model)
 
     def rerank(self, asked: Asked) -> list[Scores | Failed]:
         """As `Reranker`. A reply with too few scores, two for a passage or none that is a number fails its query."""
         texts = [(writable(query), tuple(writable(indexed_text(p)) for p in passages)) for query, passages in asked]
         keys = [self._key(query, found) for query, found in texts]
-        owed = {key: one for key, one in zip(keys, texts, strict=True) if one[1] and self._caller.kept(key) is None}
+        owed = {key: one for key, one in zip(keys, texts, strict=True) if one[1] and self._register.body(key) is None}
         calls = {self._call(key, query, found): key for key, (query, found) in owed.items()}
         served = self._caller.serve(list(calls), len(calls))
         failed = {calls[call]: got for call, got in served if isinstance(got, Failed)}
         done: list[Scores | Failed] = []
         for key, (_, found) in zip(keys, texts, strict=True):
-            body = self._caller.kept(key) if found else None
+            body = self._register.body(key) if found else None
             done.append(failed.get(key) or ([] if body is None else [*scores_of(body, len(found))]))
         return done
 
@@ -386,7 +386,7 @@ class ServerReranker:
         def keep(scores: list[float]) -> None:
             """In Cohere's layout."""
             results = [{"index": at, "relevance_score": score} for at, score in enumerate(scores)]
-            self._caller.keep(key, {"object": "rerank", "results": results})
+            self._register.keep(key, {"object": "rerank", "results": results}, None)
 
         n, ask = len(texts), partial(self._server.ask, query, texts)
         tokens = n * count_tokens(query) + sum(map(count_tokens, texts))

@@ -118,19 +118,15 @@ class _Kept:
     """Stands where a Caller stands: gives what is kept, and remembers what it was asked."""
 
     def __init__(self, workspace: Workspace, cache: ReplyCache) -> None:
-        self._register, self.jobs = Register(workspace.experiment, "workbench", cache), list[Job]()
+        self.register, self.jobs = Register(workspace.experiment, "workbench", cache), list[Job]()
 
     def ask(self, batches: Sequence[Batch]) -> list[list[Reply]]:
         """A reply to every request, an error where none is kept."""
-        rows = [self._register.jobs(batch) for batch in batches]
+        rows = [self.register.jobs(batch) for batch in batches]
         for job in (job for row in rows for job in row):
-            self._register.settle(job)
+            self.register.settle(job)
             self.jobs.append(job)
         return [[job.done for job in row] for row in rows]
-
-    def missing(self, batches: Sequence[Batch]) -> set[str]:
-        """The keys of the requests whose replies are not kept."""
-        return self._register.missing(batches)
 
     def calls(self, of: str, about: Sequence[str], order: str = "") -> Iterator[Call]:
         """Those since the last time."""

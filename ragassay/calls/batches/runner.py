@@ -277,7 +277,7 @@ class BatchRunner:
     def _keep(self, key: str, body: Body) -> float:
         """Put a reply into the cache; what it cost in US dollars, 0 where that is not known."""
         register = self._desk.register
-        if not register.has(key):
+        if register.body(key) is None:
             register.keep(key, body, None)
         return cost_of(self._model, register.settings(self._model), body) or 0.0
 

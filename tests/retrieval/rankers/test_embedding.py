@@ -250,7 +250,7 @@ def test_each_text_is_asked_for_once_in_batches_and_its_vector_is_the_servers(tm
     [usage] = caller.usage()
     assert (usage.model, usage.calls, usage.input_tokens, usage.n_failed) == (MODEL, CALLS, 5 * 101, 0)
     assert usage.cost_usd == pytest.approx(0.505)
-    assert later.usage() == caller.usage() and later.spent_usd == pytest.approx(0.505)
+    assert later.usage() == caller.usage() and later.budget.spent_usd == pytest.approx(0.505)
 
 
 def test_a_batch_has_no_more_tokens_than_a_server_takes(tmp_path: Path, monkeypatch):

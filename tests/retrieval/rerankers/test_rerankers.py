@@ -388,11 +388,11 @@ def test_searches_and_tokens_are_paid_as_they_are_billed(open_folder, three):
     with JsonServer(lambda number, path, body: cohere(body)) as server:
         workspace, caller = open_folder(base_url=server.address, prices_usd_per_million={"search": 2000.0})
         open_reranker(SERVED, workspace, caller).rerank(asked)
-        assert caller.usage()[0].cost_usd == pytest.approx(3 * 0.002) and caller.spent_usd == pytest.approx(0.006)
+        assert caller.usage()[0].cost_usd == caller.budget.spent_usd == pytest.approx(3 * 0.002)
     with JsonServer(lambda number, path, body: vllm(body)) as server:
         workspace, caller = open_folder(base_url=server.address, prices_usd_per_million={"input": 1000.0})
         workspace.server_calls.unlink()
-        caller = type(caller)(workspace, "screen", caller._register._cache)
+        caller = type(caller)(workspace, "screen", caller.register._cache)
         open_reranker(SERVED, workspace, caller).rerank(asked)
         assert caller.usage()[0].input_tokens == 3 * 56 and caller.usage()[0].cost_usd == pytest.approx(0.168)
 
@@ -417,7 +417,7 @@ def test_what_is_said_of_the_charge_may_be_anything(open_folder, three, meta):
     with JsonServer(lambda number, path, body: Sent({**cohere(body).body, "meta": meta})) as server:
         workspace, caller = open_folder(base_url=server.address)
         assert open_reranker(SERVED, workspace, caller).rerank([("busy wait", three)]) != []
-    assert [row.searches for row in caller.served(SERVED)] == [1]
+    assert [row.searches for row in caller.servers.rows(SERVED)] == [1]
 
 
 def test_what_is_under_way_at_a_stop_is_kept_and_not_paid_again(open_folder, three):

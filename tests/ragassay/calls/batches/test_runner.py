@@ -70,7 +70,7 @@ def test_replies_come_back_checked_priced_at_half_and_into_the_cache_of_direct_c
     assert replies[0].latency_s is None
     [usage] = caller.usage()
     assert (usage.calls, usage.n_failed, usage.input_tokens) == (9, 0, 900)
-    assert usage.cost_usd == pytest.approx(0.54) and caller.spent_usd == pytest.approx(0.54)
+    assert usage.cost_usd == pytest.approx(0.54) and caller.budget.spent_usd == pytest.approx(0.54)
     assert not list((tmp_path / "results/batches").glob("*")), "request files of collected batches go"
 
 
@@ -401,7 +401,7 @@ def test_the_cost_limit_is_checked_before_a_batch_is_handed_in_at_half_the_price
         # A reply of 55 tokens is foreseen: ten of them and a few words cost some 60 cents, at half the price some 30.
         caller = make_caller(tmp_path, model, server.base_url, max_cost_usd=0.4)
         assert all(got.error is None for got in ask(caller, model, 10))
-        assert caller.spent_usd == pytest.approx(0.3)
+        assert caller.budget.spent_usd == pytest.approx(0.3)
         caller = make_caller(tmp_path / "other", model, server.base_url, max_cost_usd=0.8)
         ask(caller, model, 10)
         further = Batch("relevance", model, tuple(request(f"text {at}") for at in range(20)))
@@ -418,7 +418,7 @@ def test_what_an_earlier_run_handed_in_counts_once(tmp_path: Path, provider: Pro
         caller = make_caller(tmp_path, model, server.base_url)
         ask(caller, model, 4)
         ask(caller, model, 4)
-        assert caller.spent_usd == pytest.approx(4 * 18 * 1e-3 / 2)
+        assert caller.budget.spent_usd == pytest.approx(4 * 18 * 1e-3 / 2)
 
 
 def test_rounds_go_through_it_a_batch_a_round(tmp_path: Path):
