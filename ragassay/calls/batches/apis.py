@@ -158,14 +158,6 @@ class Item:
     error: RagassayError | None = None
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """What `create` and `find` go by: the id of the uploaded file, or of the newest batch before the one to come."""
-
-    input_file: str | None = None
-    newest: str | None = None
-
-
 class BatchProvider(ABC):
     """OpenAI's Batch API or Anthropic's Message Batches, for one model. Every method but `line` may raise what the SDK
     raises."""
@@ -183,8 +175,9 @@ class BatchProvider(ABC):
         """
 
     @abstractmethod
-    def prepare(self, file: Path) -> Prepared:
-        """The last step before `create`, which costs nothing."""
+    def prepare(self, file: Path) -> dict[str, str | None]:
+        """The last step before `create`, which costs nothing; what `create` and `find` go by, as fields of a BatchLine:
+        the id of the uploaded file, or of the newest batch before the one to come."""
 
     @abstractmethod
     def create(self, file: Path, line: BatchLine) -> str:
@@ -281,11 +274,11 @@ class AnthropicBatches(BatchProvider):
             params |= {"tools": [tool], "tool_choice": {"type": "tool", "name": tool["name"]}}
         return {"custom_id": key, "params": params}
 
-    def prepare(self, file: Path) -> Prepared:
+    def prepare(self, file: Path) -> dict[str, str | None]:
         """Ask for the newest batch: batches carry no name, and the one before tells which came after."""
         del file
         with self.having_batches():
-            return Prepared(newest=next((batch.id for batch in self._client.messages.batches.list(limit=1)), None))
+            return {"newest": next((batch.id for batch in self._client.messages.batches.list(limit=1)), None)}
 
     def create(self, file: Path, line: BatchLine) -> str:
         del line
@@ -352,10 +345,11 @@ class OpenAIBatches(BatchProvider):
         del shared  # what is shared is cached without a mark
         return input_line(key, self._model, self._settings, request, "max_completion_tokens")
 
-    def prepare(self, file: Path) -> Prepared:
+    def prepare(self, file: Path) -> dict[str, str | None]:
         """Upload the requests."""
         with self.having_batches(), file.open("rb") as stream:
-            return Prepared(self._client.files.create(file=(f"ragassay-{file.name}", stream), purpose="batch").id)
+            made = self._client.files.create(file=(f"ragassay-{file.name}", stream), purpose="batch")
+        return {"input_file": made.id}
 
     def create(self, file: Path, line: BatchLine) -> str:
         del file

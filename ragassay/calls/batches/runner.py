@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
@@ -192,7 +192,7 @@ class BatchRunner:
 
         try:
             ready = self._call(lambda: provider.prepare(file))
-            line = log.step(line, state="ready", **asdict(ready))
+            line = log.step(line, state="ready", **ready)
             batch = self._call(create)
         except RagassayError as error:
             if isinstance(error, InputError) or (isinstance(error, ProviderError) and not error.retryable):
