@@ -35,7 +35,7 @@ from .opensearch.index import remove_indexes as remove_indexes
 from .rankers.bm25 import Lexical
 from .rankers.embedding import Embedder, Progress, model_identity
 from .rankers.embedding_cache import EmbeddingCache
-from .rankers.ranker import CorpusFile, IndexedTexts, Material, Ranker, Ranking, check_ids, kind_of_ranker
+from .rankers.ranker import CorpusFile, Material, Ranker, Ranking, check_ids, indexed_texts, kind_of_ranker
 
 PLAIN = Lexical()
 
@@ -62,7 +62,7 @@ def make_rankers(
         kind_of_ranker(name)
     ids = [passage.id for passage in passages]
     settings = {"engine": bm25, "lexical": lexical, "rrf_k": rrf_k}
-    texts = IndexedTexts(passages, len(ids))
+    texts = indexed_texts(passages, len(ids))
     material = Material(ids, texts, settings, language, embedder.model, lambda: embedder, kept, progress)
     return {name: material.ranker(name) for name in names}
 

@@ -32,7 +32,7 @@ from ragassay.retrieval.rankers.bm25 import Bm25, RankBm25
 from ragassay.retrieval.rankers.embedding import Embedder
 from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache
 from ragassay.retrieval.rankers.knn import Knn
-from ragassay.retrieval.rankers.ranker import CorpusFile, IndexedTexts
+from ragassay.retrieval.rankers.ranker import Anew, CorpusFile, indexed_texts
 
 WORDS, QUERY_WORDS, VOCABULARY, DIMENSIONS = 100, 5, 200_000, 384
 QUERIES, K, BATCH, SAMPLE, SEED = 640, 10, 64, 20_000, 7
@@ -84,11 +84,11 @@ def write_corpus(folder: Path, n: int) -> None:
             lines.write(f'{{"_id": "q{number:04d}", "text": "{text}"}}\n')
 
 
-def corpus_of(folder: Path) -> tuple[list[str], IndexedTexts]:
+def corpus_of(folder: Path) -> tuple[list[str], Anew[str]]:
     """Ids, and texts that are read from the file whenever they are gone through."""
     lines = CorpusFile(folder / "corpus.jsonl")
     ids = [passage.id for passage in lines]
-    return ids, IndexedTexts(lines, len(ids))
+    return ids, indexed_texts(lines, len(ids))
 
 
 def bm25_part(folder: Path) -> None:

@@ -79,7 +79,7 @@ def open_rankers(
         known = ensure_index(server, about, sources, engine.rejected, progress)
     else:
         known = existing_index(server, settings.index, about)
-    target = target_of(settings.index or known.index, known, settings)
+    target = target_of(known, settings)
     bm25, knn = ServerBm25(server, target, analyze), ServerKnn(server, target, embedder)
     hybrid: Ranker = Hybrid([bm25, knn], rrf_k)
     if fuses(settings, target.shards):
@@ -97,10 +97,10 @@ def fuses(settings: OpenSearchSettings, shards: int) -> bool:
     return settings.hybrid == "server" and shards == 1
 
 
-def target_of(index: str, about: About, settings: OpenSearchSettings, terms: str = TERMS) -> Target:
-    """How the index of that name and description is searched, BM25 by the field `terms`."""
+def target_of(about: About, settings: OpenSearchSettings, terms: str = TERMS) -> Target:
+    """How the index of that description, or that which is named, is searched, BM25 by the field `terms`."""
     return Target(
-        index,
+        settings.index or about.index,
         terms=terms,
         engine=about.knn_engine or settings.knn_engine,
         ef_search=settings.ef_search,
@@ -302,13 +302,10 @@ class ServerVariants:
         self._server = connect(engine.url, engine.settings)
         self._indexed: dict[Home, Indexed] = {}
 
-    def bm25(self, variant: Variant) -> ServerBm25:
-        """By the variant's analyzer, k1 and b."""
-        return self._bm25(variant, self._homes.of(variant))
-
-    def knn(self, variant: Variant) -> ServerKnn:
-        """By the variant's embedding."""
-        return self._knn(self._homes.of(variant))
+    def first(self, variant: Variant) -> tuple[ServerBm25 | ServerKnn, Indexed]:
+        """What a variant of kind bm25 (by its analyzer, k1 and b) or knn (by its embedding) searches, and the index."""
+        home = self._homes.of(variant)
+        return self._ranker(variant, home), self._index(home)
 
     def hybrid(self, variant: Variant) -> ServerFused | None:
         """Fused by the server; None where it cannot fuse what the variant is of, or is not to (`Homes`)."""
@@ -318,33 +315,27 @@ class ServerVariants:
         assert settings.fused_by != "z-score"
         return ServerFused(
             self._server,
-            target_of(self.indexed(home).about.index, self.indexed(home).about, self._engine.settings),
-            [self._bm25(one, home) if one.settings.kind == "bm25" else self._knn(home) for one, _ in members],
+            target_of(self._index(home).about, self._engine.settings),
+            [self._ranker(one, home) for one, _ in members],
             settings.fused_by,
             weights=[weight for _, weight in members],
             rrf_k=settings.rrf_k or self._rrf_k,
             depth=settings.depth,
         )
 
-    def index_of(self, variant: Variant) -> Indexed:
-        """The index that a variant of kind bm25 or knn searches."""
-        return self.indexed(self._homes.of(variant))
-
-    def indexed(self, home: Home) -> Indexed:
+    def _index(self, home: Home) -> Indexed:
         """The index, complete."""
         if home not in self._indexed:
             self._indexed[home] = self._make(home)
         return self._indexed[home]
 
-    def _bm25(self, variant: Variant, home: Home) -> ServerBm25:
-        weighing, about = weighing_of(variant.settings), self.indexed(home).about
-        target = target_of(about.index, about, self._engine.settings, about.field_of(weighing))
+    def _ranker(self, variant: Variant, home: Home) -> ServerBm25 | ServerKnn:
+        about, settings = self._index(home).about, self._engine.settings
+        if variant.settings.kind == "knn":
+            return ServerKnn(self._server, target_of(about, settings), self._embedder_of(str(home.embedding)))
+        weighing = weighing_of(variant.settings)
+        target = target_of(about, settings, about.field_of(weighing))
         return ServerBm25(self._server, target, Lexical(analyzer=weighing.analyzer).make_analyzer(self._language))
-
-    def _knn(self, home: Home) -> ServerKnn:
-        about = self.indexed(home).about
-        target = target_of(about.index, about, self._engine.settings)
-        return ServerKnn(self._server, target, self._embedder_of(str(home.embedding)))
 
     def _make(self, home: Home) -> Indexed:
         passages = self._passages_of(home.chunking)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,7 @@ from ragassay.arrays import Singles
 
 from .embedding import Embedder
 from .embedding_cache import Text, Vectors, on_disk
-from .ranker import Material, Ranker, Ranking, best_first
+from .ranker import Anew, Material, Ranker, Ranking, best_first
 
 DIGITS = 5
 
@@ -57,12 +58,15 @@ class Knn(Ranker):
 
     def _embed(self, queries: Sequence[str]) -> Vectors:
         """The queries' vectors; at the first call the passages', too, so that all that is missing is said at once."""
-        if self._places is None:
-            places = self._embedder.places(_Both(self._texts, queries))
-            self._places = places[: len(self._ids)]
-            self._single = _normalised(self._embedder, self._places)
-            return self._embedder.take(places[len(self._ids) :])
-        return self._embedder.vectors([Text("query", query) for query in queries])
+        asked = [Text("query", query) for query in queries]
+        if self._places is not None:
+            return self._embedder.vectors(asked)
+        n = len(self._ids)
+        both = Anew(lambda: chain((Text("passage", text) for text in self._texts), asked), n + len(asked))
+        places = self._embedder.places(both)
+        self._places = places[:n]
+        self._single = _normalised(self._embedder, self._places)
+        return self._embedder.take(places[n:])
 
     def _batch(self, queries: Vectors, k: int) -> list[Ranking]:
         assert self._single is not None
@@ -78,23 +82,6 @@ class Knn(Ranker):
         passages, asked = self._embedder.take(self._places[rows]).astype(np.float64), query.astype(np.float64)
         lengths = np.sqrt((passages * passages).sum(axis=1) * (asked * asked).sum())
         return best_first(self._ids, (passages @ asked) / lengths, rows, k, DIGITS)
-
-
-class _Both(Collection[Text]):
-    """The passages' texts and then the queries'."""
-
-    def __init__(self, passages: Collection[str], queries: Sequence[str]) -> None:
-        self._passages, self._queries = passages, queries
-
-    def __iter__(self) -> Iterator[Text]:
-        yield from (Text("passage", text) for text in self._passages)
-        yield from (Text("query", text) for text in self._queries)
-
-    def __len__(self) -> int:
-        return len(self._passages) + len(self._queries)
-
-    def __contains__(self, text: object) -> bool:
-        return any(text == other for other in self)
 
 
 def _normalised(embedder: Embedder, places: npt.NDArray[np.intp]) -> Singles:

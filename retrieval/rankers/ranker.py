@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .embedding import Embedder
 
 R = TypeVar("R", Passage, Query)
+T = TypeVar("T")
 
 OWN = "python"
 """The kind of the user's own, which runs in a process of its own (`agents/python_agent.py:PythonRanker`)."""
@@ -217,20 +218,25 @@ def indexed_text(passage: Passage) -> str:
     return f"{passage.title} {passage.text}".strip()
 
 
-class IndexedTexts(Collection[str]):
-    """The text of each of `n` passages, made anew each time they are gone through, so that none has to be held."""
+class Anew(Collection[T]):
+    """`n` things, made anew each time they are gone through, so that none has to be held."""
 
-    def __init__(self, passages: Iterable[Passage], n: int) -> None:
-        self._passages, self._n = passages, n
+    def __init__(self, make: Callable[[], Iterable[T]], n: int) -> None:
+        self._make, self._n = make, n
 
-    def __iter__(self) -> Iterator[str]:
-        return (indexed_text(passage) for passage in self._passages)
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._make())
 
     def __len__(self) -> int:
         return self._n
 
     def __contains__(self, text: object) -> bool:
         return any(text == other for other in self)
+
+
+def indexed_texts(passages: Iterable[Passage], n: int) -> Anew[str]:
+    """The text of each of `n` passages."""
+    return Anew(lambda: map(indexed_text, passages), n)
 
 
 _GROUP = 512

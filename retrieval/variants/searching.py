@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -43,13 +43,13 @@ from ..rankers.embedding_cache import Text
 from ..rankers.knn import Knn
 from ..rankers.ranker import (
     Failed,
-    IndexedTexts,
     Material,
     Ranker,
     Ranking,
     all_found,
     embeds,
     indexed_text,
+    indexed_texts,
     search_each,
 )
 from ..rerankers.rerankers import CrossEncoderReranker, Reranker, above, mmr, open_reranker, reranked
@@ -135,13 +135,13 @@ class Bases:
 
     def _make(self, variant: Variant) -> Base:
         settings, experiment = variant.settings, self._workspace.experiment
+        if self._server and settings.kind in ("bm25", "knn"):
+            first, indexed = self._server.first(variant)
+            return self._expanded(Base(first, indexed.made_s, indexed.n_bytes, indexed.about.index), variant)
         if settings.kind == "bm25":
-            return self._bm25(variant)
-        if settings.kind == "knn" and self._server:
-            indexed = self._server.index_of(variant)
-            return Base(self._server.knn(variant), indexed.made_s, indexed.n_bytes, indexed.about.index)
+            return self._expanded(self._bm25(variant), variant)
         passages = self.passages(variant.chunking)
-        ids, texts = [passage.id for passage in passages], IndexedTexts(passages, len(passages))
+        ids, texts = [passage.id for passage in passages], indexed_texts(passages, len(passages))
         model = settings.embedding or experiment.retrieval.embedding
         if settings.kind == "knn":
             return self._knn(ids, texts, model)
@@ -156,28 +156,24 @@ class Bases:
         return Base(material.ranker(settings.kind))
 
     def _bm25(self, variant: Variant) -> Base:
-        settings = variant.settings
-        if self._server:
-            indexed, bm25 = self._server.index_of(variant), self._server.bm25(variant)
-            base = Base(bm25, indexed.made_s, indexed.n_bytes, indexed.about.index)
-            return self._expanded(base, bm25, variant)
         analyzed, analyzing_s = self._terms(variant)
-        started = time.perf_counter()
+        started, settings = time.perf_counter(), variant.settings
         k1, b = K1 if settings.k1 is None else settings.k1, B if settings.b is None else settings.b
         weighed = Bm25.of_analyzed(analyzed, k1=k1, b=b)
         index_s = analyzing_s + time.perf_counter() - started
         n_bytes = analyzed.counted.passages.nbytes * 3 + analyzed.counted.starts.nbytes
-        return self._expanded(Base(weighed, index_s, n_bytes), weighed, variant)
+        return Base(weighed, index_s, n_bytes)
 
-    def _expanded(self, base: Base, bm25: TermRanker, variant: Variant) -> Base:
-        """With RM3 before it, where the variant says so."""
+    def _expanded(self, base: Base, variant: Variant) -> Base:
+        """With RM3 before it, where the variant, which is then one of BM25, says so."""
         settings = variant.settings
         if settings.rewrite == "rm3":
+            assert isinstance(base.raw, TermRanker)
             key = (variant.chunking, settings.analyzer or "by-language")
             if key not in self._feedback:
                 self._feedback[key] = FeedbackTerms(self._terms(variant)[0])
             base.raw = base.ranker = Rm3(
-                bm25,
+                base.raw,
                 self._feedback[key],
                 passages=settings.rm3_passages or PASSAGES,
                 terms=settings.rm3_terms or TERMS,
@@ -192,11 +188,11 @@ class Bases:
         if key not in self._analyzed:
             started, passages = time.perf_counter(), self.passages(variant.chunking)
             analyze = Lexical(analyzer=analyzer).make_analyzer(self._workspace.experiment.corpus.language)
-            texts = AnalyzedTexts([passage.id for passage in passages], IndexedTexts(passages, len(passages)), analyze)
+            texts = AnalyzedTexts([passage.id for passage in passages], indexed_texts(passages, len(passages)), analyze)
             self._analyzed[key] = (texts, time.perf_counter() - started)
         return self._analyzed[key]
 
-    def _knn(self, ids: Sequence[str], texts: IndexedTexts, model: str) -> Base:
+    def _knn(self, ids: Sequence[str], texts: Collection[str], model: str) -> Base:
         embedder = self._embedder(model)
         started = time.perf_counter()
         wanted = [Text("passage", text) for text in texts]

@@ -11,7 +11,7 @@ from ragassay.retrieval.rankers import knn
 from ragassay.retrieval.rankers.embedding import Embedder
 from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache
 from ragassay.retrieval.rankers.knn import Knn
-from ragassay.retrieval.rankers.ranker import CorpusFile, IndexedTexts
+from ragassay.retrieval.rankers.ranker import CorpusFile, indexed_texts
 
 pytestmark = pytest.mark.xdist_group("models")
 
@@ -108,5 +108,5 @@ def test_a_file_of_passages_is_searched_without_being_held(tmp_path, stub) -> No
     embedders = [Embedder("m", EmbeddingCache("m", None), lambda _: stub()) for _ in range(2)]
     ids, held = [f"p{n}" for n in range(600)], [f"text {n}" for n in range(600)]
     queries = ["text 7", "text 8"]
-    from_file = Knn(ids, IndexedTexts(lines, 600), embedders[0]).search(queries, 5)
+    from_file = Knn(ids, indexed_texts(lines, 600), embedders[0]).search(queries, 5)
     assert from_file == Knn(ids, held, embedders[1]).search(queries, 5)
