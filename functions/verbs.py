@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Literal
 
-from ragassay.errors import InputError, MissingExtra
+from ragassay.errors import InputError, needing
 from ragassay.evaluate.results import POINTS, WIN_RATE, Figures, Results
 from ragassay.experiment.mirror import Address, address
 from ragassay.files import Rankings, read_run
@@ -250,10 +250,8 @@ class RunResults:
 
     def to_pandas(self) -> DataFrame:
         """The figures as a data frame, a row each: COLUMNS. Raises MissingExtra without pandas."""
-        try:
+        with needing("to_pandas needs pandas, which", "pandas"):
             from pandas import DataFrame
-        except ModuleNotFoundError:
-            raise MissingExtra("to_pandas needs pandas, which", "pandas") from None
         return DataFrame([one.model_dump() for one in self.figures], columns=list(COLUMNS))
 
 

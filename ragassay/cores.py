@@ -22,7 +22,7 @@ from typing import Any, Literal, ParamSpec, TypeVar
 
 from ragassay import __version__
 
-from .errors import InputError, MissingExtra
+from .errors import InputError, needing
 from .text import plain
 
 
@@ -269,11 +269,9 @@ def _local(here: Here) -> Iterator[int]:
 def _dask(address: str) -> Iterator[int]:
     import joblib
 
-    try:
+    with needing('run.backend = "dask"', "dask"):
         from distributed import Client
         from distributed.comm.addressing import resolve_address
-    except ModuleNotFoundError:
-        raise MissingExtra('run.backend = "dask"', "dask") from None
     try:
         resolve_address(address)  # of a Client that fails here, closing takes 20 s
         client: Any = Client(address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)  # type: ignore[no-untyped-call]
@@ -335,11 +333,9 @@ def _version() -> str:
 def _ray(address: str) -> Iterator[int]:
     import joblib
 
-    try:
+    with needing('run.backend = "ray"', "ray"):
         import ray
         from ray.util.joblib import register_ray
-    except ModuleNotFoundError:
-        raise MissingExtra('run.backend = "ray"', "ray") from None
     try:
         if not ray.is_initialized():
             ray.init(address=address, log_to_driver=False, logging_level=logging.WARNING)

@@ -15,7 +15,8 @@ A stage that is done but left something out is no error; it ends with status LEF
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from .text import without_keys
@@ -60,6 +61,15 @@ class MissingExtra(InputError):
     def __init__(self, need: str, extra: str) -> None:
         command = f'pip install "ragassay[{extra}]"'
         super().__init__(f"{need} needs the extra '{extra}'", remedy=f"install it with `{command}`")
+
+
+@contextmanager
+def needing(what: str, extra: str) -> Iterator[None]:
+    """Raises MissingExtra for `what` where a module that is imported inside is not installed; {} in it is its name."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingExtra(what.replace("{}", str(error.name)), extra) from None
 
 
 class Obstacles(InputError):

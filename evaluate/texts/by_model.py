@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ragassay.arrays import Floats, Singles
-from ragassay.errors import InputError, MissingExtra
+from ragassay.errors import InputError, needing
 from ragassay.models.encoders import is_local_only, load_encoder, loading, prompt_for
 from ragassay.text import plain
 
@@ -47,10 +47,8 @@ def bert_score(reference: Singles, candidate: Singles) -> BertScore | None:
 
 
 def _loaded(model: str, what: str) -> Any:
-    try:
+    with needing(what + " needs {}, which", "local"):
         return load_encoder(model)
-    except ModuleNotFoundError as error:
-        raise MissingExtra(f"{what} needs {error.name}, which", "local") from None
 
 
 class TokenEncoder:
@@ -158,12 +156,9 @@ def load_cross_encoder(source: Source) -> CrossEncoder:
     Raises InputError, one sentence with what to do, where there is none, it cannot be loaded, it needs code of its own
     that is not trusted, or does not say which class is entailment; MissingExtra without sentence-transformers.
     """
-    try:
+    with needing(source.evaluator + " needs a cross-encoder ({} is not installed), which", "local"):
         import sentence_transformers  # noqa: F401
         from transformers import PreTrainedConfig
-    except ModuleNotFoundError as error:
-        needs = f"{source.evaluator} needs a cross-encoder ({error.name} is not installed), which"
-        raise MissingExtra(needs, "local") from None
     with loading(source.name, source.unusable) as local_only:
         options = {"revision": source.revision, "local_files_only": local_only}
         config: dict[str, Any] = PreTrainedConfig.get_config_dict(source.name, **options)[0]

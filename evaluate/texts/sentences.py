@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ragassay.arrays import Ints
-from ragassay.errors import InputError, MissingExtra
+from ragassay.errors import InputError, MissingExtra, needing
 
 CITATION = re.compile(r"\[\s*\d{1,3}(?:\s*(?:[,;]|[-\u2013])\s*\d{1,3})*\s*\]")
 """Numbers of up to three digits in square brackets: [1], [2, 4], [1-3]."""
@@ -413,8 +413,6 @@ def longest_common_subsequence(one: Sequence[Hashable], other: Sequence[Hashable
 
 @lru_cache(maxsize=1)
 def _scorer() -> Any:
-    try:
+    with needing("ROUGE needs {}, which", "local"):
         from rouge_score.rouge_scorer import RougeScorer
-    except ModuleNotFoundError as error:
-        raise MissingExtra(f"ROUGE needs {error.name}, which", "local") from None
     return RougeScorer(["rouge1", "rouge2"], tokenizer=Words())

@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol, cast
 import numpy as np
 
 from ..arrays import Singles
-from ..errors import InputError, MissingExtra
+from ..errors import InputError, MissingExtra, needing
 from ..text import plain
 
 OFFLINE_MODEL = "all-MiniLM-L6-v2"
@@ -186,10 +186,8 @@ class PairScorer(Protocol):
 def load_pair_scorer(model: str) -> PairScorer:
     """The cross-encoder of a name. Raises InputError where there is none, or it has not one output; MissingExtra
     without what loads it."""
-    try:
+    with needing("reranking needs a cross-encoder ({} is not installed), which", "local"):
         from sentence_transformers import CrossEncoder
-    except ModuleNotFoundError as error:
-        raise MissingExtra(f"reranking needs a cross-encoder ({error.name} is not installed), which", "local") from None
     with loading(model, _no_pair_scorer) as local_only:
         loaded = CrossEncoder(model, local_files_only=local_only)
     if loaded.num_labels != 1:

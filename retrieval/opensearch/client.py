@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ragassay.errors import InputError, MissingExtra
+from ragassay.errors import InputError, needing
 from ragassay.experiment.mirror import is_server
 from ragassay.experiment.settings import Experiment, OpenSearchSettings
 from ragassay.text import plain
@@ -177,10 +177,8 @@ def connect(
     InputError for an address that is none or holds a password, and MissingExtra without opensearch-py.
     """
     addresses = check_addresses(url or environment.get("OPENSEARCH_URL") or "")
-    try:
+    with needing('engine = "opensearch"', "opensearch"):
         import opensearchpy
-    except ModuleNotFoundError:
-        raise MissingExtra('engine = "opensearch"', "opensearch") from None
     logging.getLogger("opensearch").addHandler(logging.NullHandler())  # what goes wrong is said in our own sentences
     user, region = environment.get("OPENSEARCH_USER") or None, settings.aws_region
     login = (user, environment.get("OPENSEARCH_PASSWORD", "")) if user else None

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from ragassay.arrays import Singles
 from ragassay.calls.caller import Caller
 from ragassay.calls.served import Failed, ServerCall
 from ragassay.cores import Cores
-from ragassay.errors import InputError, MissingExtra
+from ragassay.errors import InputError, needing
 from ragassay.experiment.plugins import load_own_object, own_identity, said
 from ragassay.experiment.settings import Backend
 from ragassay.files import digest_file, digest_json
@@ -31,8 +31,6 @@ from ragassay.prompts import count_tokens
 from ragassay.text import plain, writable
 
 from .embedding_cache import Chunk, EmbeddingCache, Text, Vectors
-
-E = TypeVar("E")
 
 Progress = Callable[[int, int], None]
 """Called with (texts embedded, texts to embed) now and then."""
@@ -121,16 +119,9 @@ class Embedder:
     def _ready(self, n_missing: int) -> Encoder:
         if self._encoder is None:
             what = f"knn needs sentence-transformers for {n_missing} texts not yet embedded"
-            self._encoder = load_or_say(self._load, self.model, what)
+            with needing(what + " ({} is not installed), which", "local"):
+                self._encoder = self._load(self.model)
         return self._encoder
-
-
-def load_or_say(load: Callable[[str], E], model: str, what: str) -> E:
-    """What `load` gives of the model. Raises MissingExtra, which begins with `what`, where a package is not there."""
-    try:
-        return load(model)
-    except ModuleNotFoundError as error:
-        raise MissingExtra(f"{what} ({error.name} is not installed), which", "local") from None
 
 
 def check_local(model: str, backend: Backend, what: str) -> None:

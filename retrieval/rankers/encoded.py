@@ -23,12 +23,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ragassay.arrays import Floats, Ints, Singles
-from ragassay.errors import InputError
+from ragassay.errors import InputError, needing
 from ragassay.models.encoders import RowEncoder, check_encoder, load_multi_vector_encoder, load_sparse_encoder
 from ragassay.models.requests import in_parts
 from ragassay.text import plain, writable
 
-from .embedding import Progress, load_or_say, model_identity
+from .embedding import Progress, model_identity
 from .embedding_cache import RowFile, Rows, Text, TextCache, log, read_archive, write_archive
 from .ranker import Material, Ranker, Ranking, at_least_kth, best_above_zero, best_first
 
@@ -175,7 +175,8 @@ class Encoded(Ranker):
         for chunk in self._cache.chunks(texts, missing):
             if self._encoder is None:
                 what = f"{self.name} needs sentence-transformers for {len(missing)} texts not yet encoded"
-                self._encoder = load_or_say(self._load, self._model, what)
+                with needing(what + " ({} is not installed), which", "local"):
+                    self._encoder = self._load(self._model)
             clean = [text._replace(text=writable(text.text)) for text in chunk.values()]
             made = self._encode(self._encoder, clean)
             for text, rows in zip(clean, made, strict=True):

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from pydantic import AfterValidator, BaseModel, Field, create_model
 
-from ragassay.errors import MissingExtra
+from ragassay.errors import MissingExtra, needing
 from ragassay.models.requests import Request
 from ragassay.records import Assessment
 
@@ -187,10 +187,8 @@ def _script(sign: str) -> str:
 @lru_cache(maxsize=1)
 def identifier() -> Any:
     """py3langid with its own model, loaded when first used. Raises MissingExtra."""
-    try:
+    with needing("language_mismatch needs py3langid, which", "evaluators"):
         from py3langid.langid import MODEL_FILE, LanguageIdentifier
-    except ModuleNotFoundError:
-        raise MissingExtra("language_mismatch needs py3langid, which", "evaluators") from None
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 

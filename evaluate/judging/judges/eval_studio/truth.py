@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, field_validator
 
-from ragassay.errors import MissingExtra
+from ragassay.errors import needing
 from ragassay.models.encoders import check_encoder
 from ragassay.records import Assessment, Query
 
@@ -199,10 +199,8 @@ class Bleu(ByReferences):
     @cached_property
     def scorer(self) -> Any:
         """sacrebleu's of the highest order, whose counts are those of the others too. Raises MissingExtra."""
-        try:
+        with needing("bleu needs {}, which", "evaluators"):
             from sacrebleu.metrics.bleu import BLEU
-        except ModuleNotFoundError as error:
-            raise MissingExtra(f"bleu needs {error.name}, which", "evaluators") from None
         return BLEU(max_ngram_order=ORDERS[-1], effective_order=True, tokenize=self.options.tokenize)
 
     def check_at_hand(self) -> None:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from ragassay.errors import InputError, MissingExtra
+from ragassay.errors import InputError, needing
 from ragassay.records import Assessment, Query
 from ragassay.text import plain
 
@@ -50,10 +50,8 @@ def found(pattern: str, text: str) -> bool:
 
 def library() -> Any:
     """google-re2. Raises MissingExtra."""
-    try:
+    with needing("patterns need {}, which", "evaluators"):
         import re2
-    except ModuleNotFoundError as error:
-        raise MissingExtra(f"patterns need {error.name}, which", "evaluators") from None
     return re2
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ConfigDict, Field
 
-from ragassay.errors import InputError, MissingExtra
+from ragassay.errors import InputError, needing
 from ragassay.files import read_text
 from ragassay.records import Assessment, Query
 from ragassay.text import plain
@@ -206,11 +206,9 @@ def _check_patterns(schema: Any) -> None:
 
 
 def _jsonschema() -> Any:
-    try:
+    with needing("json_schema needs {}, which", "evaluators"):
         import jsonschema
         import jsonschema.validators
-    except ModuleNotFoundError as error:
-        raise MissingExtra(f"json_schema needs {error.name}, which", "evaluators") from None
     return jsonschema
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from pydantic import Field
 
 from ragassay.arrays import Floats
-from ragassay.errors import InputError, MissingExtra
+from ragassay.errors import InputError, MissingExtra, needing
 from ragassay.models.encoders import check_encoder, loading
 from ragassay.records import Assessment
 from ragassay.text import listed, plain
@@ -68,10 +68,8 @@ class Classifier:
     """
 
     def __init__(self, source: Source) -> None:
-        try:
+        with needing(source.evaluator + " needs {}, which", "local"):
             import transformers
-        except ModuleNotFoundError as error:
-            raise MissingExtra(f"{source.evaluator} needs {error.name}, which", "local") from None
         with loading(source.name, source.unusable) as local_only:
             known: dict[str, Any] = {"revision": source.revision, "local_files_only": local_only}
             try:
