@@ -63,7 +63,7 @@ class Given:
 
 
 Columns = Mapping[str, Column]
-Whole = Mapping[str, Callable[[Row, Any, Path], Mapping[str, Any]]]
+Whole = Mapping[str, Callable[[Row, Any], Mapping[str, Any]]]
 
 
 class Layout:
@@ -104,22 +104,18 @@ class Layout:
 
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """The answers in the rows. Raises InputError that names the line and the column."""
-        return [self._given(row, path) for row in rows]
+        return [self._given(row) for row in rows]
 
-    def _given(self, row: Row, path: Path) -> Given:
+    def _given(self, row: Row) -> Given:
         fields: dict[str, Any] = {}
         for name, column in self.columns.items():
             value = row.fields.get(name)
             if value is None or column.field in fields or (value == "" and column.field not in {"answer", "query"}):
                 continue
-            try:
-                fields[column.field] = column.read(value)
-            except ValueError as error:
-                problem = f"{row.place}'{plain(name)}' {error}"
-                raise InputError(problem, file=path, line=row.line) from None
+            fields[column.field] = row.told(column.read, value, f"'{plain(name)}' ")
         for name, read in self.whole.items():
             if row.fields.get(name):
-                told = dict(read(row, row.fields[name], path))
+                told = dict(read(row, row.fields[name]))
                 if "answer" in fields:
                     told.pop("error", None)
                 fields = told | fields
@@ -174,22 +170,20 @@ class GivenAnswers:
         return [f"{plain(str(self.path))}: {sentence}" for sentence in (*self.notes, *told)]
 
 
-def turns_of(row: Row, column: str, path: Path) -> list[Given]:
+def turns_of(row: Row, column: str) -> list[Given]:
     """A row's conversation as a query a turn, with the answer, its passages and its calls of tools where they are told.
 
     Of one that we wrote, the turns that were asked, each with its id and all that is told of it. Raises InputError with
     the line where it is none.
     """
-    try:
-        said = exchanges(unpacked(row.fields.get(column)))
-        shown = [[found for one in turn.messages for found in contexts(one.get("retrieval_context"))] for turn in said]
-    except ValueError as error:
-        raise InputError(f"{row.place}'{column}' {error}", file=path, line=row.line) from None
+    said = row.told(exchanges, unpacked(row.fields.get(column)), f"'{column}' ")
     made = []
     ours = any(OUR_ID in one.told for one in said)
-    for number, (one, passages) in enumerate(zip(said, shown, strict=True), 1):
+    for number, one in enumerate(said, 1):
+        given = (message.get("retrieval_context") for message in one.messages)
+        passages = [found for several in given for found in row.told(contexts, several, f"'{column}' ")]
         fields: dict[str, Any] = {"query": one.question}
-        fields["metadata"] = {"conversation": f"{path.stem}-{row.number}", "turn": number}
+        fields["metadata"] = {"conversation": f"{row.path.stem}-{row.number}", "turn": number}
         if ours:
             fields["metadata"] = {name: value for name, value in one.told.items() if name not in (OUR_ID, BY)}
             fields["query_id"] = one.told.get(OUR_ID)

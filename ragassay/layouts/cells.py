@@ -8,12 +8,12 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
 from operator import ne
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from ..errors import InputError, MissingExtra
 from ..files import read_json, read_objects, read_text
@@ -41,8 +41,11 @@ _MOST_UNPACKED_BYTES = 300_000_000
 _MOST_CELLS = 5_000_000
 
 
+T = TypeVar("T")
+
+
 class Row(NamedTuple):
-    """One row: `number` counts from 1; line is that of the file, None in a JSON list.
+    """One row of the file `path`: `number` counts from 1; line is that of the file, None in a JSON list.
 
     n_unquoted: in how many cells of a table an apostrophe was taken away.
     """
@@ -50,12 +53,20 @@ class Row(NamedTuple):
     number: int
     line: int | None
     fields: Mapping[str, Any]
+    path: Path
     n_unquoted: int = 0
 
-    @property
-    def place(self) -> str:
-        """What a message about it begins with: nothing where there is a line."""
-        return "" if self.line else f"item {self.number}: "
+    def wrong(self, problem: str, remedy: str | None = None) -> InputError:
+        """What is to be raised about it."""
+        where = "" if self.line else f"item {self.number}: "
+        return InputError(where + problem, file=self.path, line=self.line, remedy=remedy)
+
+    def told(self, read: Callable[[Any], T], value: Any, what: str = "") -> T:
+        """What `read` makes of a value. Raises InputError for its ValueError, `what` before what that says."""
+        try:
+            return read(value)
+        except ValueError as error:
+            raise self.wrong(f"{what}{error}") from None
 
 
 def read_rows(path: Path, remedy: str | None = None) -> Iterator[Row]:
@@ -72,12 +83,12 @@ def read_rows(path: Path, remedy: str | None = None) -> Iterator[Row]:
         for number, value in enumerate(rows, 1):
             if not isinstance(value, dict):
                 raise InputError(f"item {number} is not a JSON object", file=path, remedy=remedy)
-            yield Row(number, None, value)
+            yield Row(number, None, value, path)
     elif isinstance(whole, dict):
-        yield Row(1, 1, whole)
+        yield Row(1, 1, whole, path)
     else:
         for number, (line, value) in enumerate(read_objects(path), 1):
-            yield Row(number, line, value)
+            yield Row(number, line, value, path)
 
 
 def header_of(path: Path) -> list[str]:
@@ -172,7 +183,7 @@ def table_rows(path: Path) -> Iterator[Row]:
                 raise InputError(f"has two columns '{plain(name)}'", file=path, line=first)
         kept = [csv_text(cell) for cell in cells]
         n_unquoted = sum(map(ne, kept, cells))
-        yield Row(number, line, dict(zip(header, kept, strict=True)), n_unquoted)
+        yield Row(number, line, dict(zip(header, kept, strict=True)), path, n_unquoted)
 
 
 def _cells(path: Path) -> Iterator[tuple[int, list[str]]]:

@@ -92,47 +92,45 @@ def read_questions(path: Path, columns: Mapping[Column, str]) -> Questions:
     taken = _taken(headings, columns, path)
     if not rows:
         raise InputError("has no question", file=path, remedy="write one a row, below the headings")
-    ids = _ids(rows, taken.get("id"), "id" in columns, path)
+    ids = _ids(rows, taken.get("id"), "id" in columns)
     guessed = taken.keys() & {"answer", "role"} - columns.keys()
     no_text = {what for what in guessed if not all(_is_text(row.fields.get(taken[what])) for row in rows)}
     taken = {what: name for what, name in taken.items() if what not in no_text and (what != "id" or ids is not None)}
     texts, made, seen = list[str](), list[str](), Counter[str]()
     for row in rows:
-        if not (asked := _text(row, taken["question"], path)):
-            problem = f"{row.place}{_shown(taken['question'])}: there is no question"
-            raise InputError(problem, file=path, line=row.line, remedy="write it, or take the row out")
+        if not (asked := _text(row, taken["question"])):
+            raise row.wrong(f"{_shown(taken['question'])}: there is no question", "write it, or take the row out")
         seen[asked] += 1
         texts.append(asked)
         made.append(made_id(asked) + (f"-{seen[asked]}" if seen[asked] > 1 else ""))
     others = [name for name in headings if name not in taken.values()]
     queries = [
-        checked({"_id": id, "text": asked, "metadata": _metadata(row, taken, others, path)}, path, row.line, row.place)
+        checked(row._replace(fields={"_id": id, "text": asked, "metadata": _metadata(row, taken, others)}))
         for row, asked, id in zip(rows, texts, ids or made, strict=True)
     ]
     return Questions(tuple(queries), _told(path, len(queries), taken, others))
 
 
-def checked(value: Mapping[str, Any], path: Path, line: int | None, place: str = "") -> Query:
+def checked(row: Row) -> Query:
     """The query of an object as `queries.jsonl` has them, with an id made of its text where it has none.
 
-    place: what a message begins with where there is no line. Raises InputError: it is no query, its text is blank, too
-    long or not Unicode, its id cannot stand in a TREC file.
+    Raises InputError: it is no query, its text is blank, too long or not Unicode, its id cannot stand in a TREC file.
     """
+    value = row.fields
     if isinstance(asked := value.get("text"), str) and value.get("_id", value.get("id")) is None:
         value = {**value, "_id": made_id(asked)}
     try:
         json_line(value).encode()
         query = Query.model_validate(value)
     except ValidationError as error:
-        raise InputError(f"{place}{first_problem(error)}", file=path, line=line) from None
+        raise row.wrong(first_problem(error)) from None
     except ValueError:
-        raise InputError(f"{place}has NaN or half of a surrogate pair in it", file=path, line=line) from None
-    check_record(query, path, line)
+        raise row.wrong("has NaN or half of a surrogate pair in it") from None
+    check_record(query, row.path, row.line)
     if not query.text.strip():
-        raise InputError(f"{place}text: is blank", file=path, line=line)
+        raise row.wrong("text: is blank")
     if not _ID.fullmatch(query.id):
-        remedy = "use letters, digits, dot, underscore and hyphen"
-        raise InputError(f"{place}the id '{plain(query.id)}' cannot be used", file=path, line=line, remedy=remedy)
+        raise row.wrong(f"the id '{plain(query.id)}' cannot be used", "use letters, digits, dot, underscore and hyphen")
     return query
 
 
@@ -201,16 +199,13 @@ def _plainly(heading: str) -> str:
     return " ".join(re.sub(r"[\W_]+", " ", re.sub(r"([a-z])([A-Z])", r"\1 \2", heading)).casefold().split())
 
 
-def _text(row: Row, heading: str, path: Path) -> str:
+def _text(row: Row, heading: str) -> str:
     """What the column holds, without white space around it; '' where there is nothing."""
     value = row.fields.get(heading)
-    try:
-        return text(value).strip() if value is not None else ""
-    except ValueError:
-        raise InputError(f"{row.place}{_shown(heading)}: is not a text", file=path, line=row.line) from None
+    return "" if value is None else row.told(text, value, f"{_shown(heading)}: ").strip()
 
 
-def _ids(rows: Sequence[Row], heading: str | None, told: bool, path: Path) -> list[str] | None:
+def _ids(rows: Sequence[Row], heading: str | None, told: bool) -> list[str] | None:
     """Those of the column; None where there is none, or where it was guessed and not each has one of its own."""
     if heading is None:
         return None
@@ -225,21 +220,21 @@ def _ids(rows: Sequence[Row], heading: str | None, told: bool, path: Path) -> li
             remedy = (
                 "use each once, of letters, digits, dot, underscore and hyphen; or leave the column out of `columns`"
             )
-            raise InputError(f"{row.place}{problem}", file=path, line=row.line, remedy=remedy)
+            raise row.wrong(problem, remedy)
         else:
             return None
     return list(ids)
 
 
-def _metadata(row: Row, taken: Mapping[Column, str], others: Sequence[str], path: Path) -> dict[str, Any]:
+def _metadata(row: Row, taken: Mapping[Column, str], others: Sequence[str]) -> dict[str, Any]:
     whole = row.fields.get("metadata")
     nested = whole.get("evidence") if isinstance(whole, dict) else None
     given = row.fields.get("evidence")
     if nested or (given and not isinstance(given, str)):
         remedy = 'name the file queries.jsonl, one {"_id": …, "text": …, "metadata": {"evidence": […]}} a line'
-        raise InputError(f"{row.place}evidence is read from queries.jsonl", file=path, line=row.line, remedy=remedy)
+        raise row.wrong("evidence is read from queries.jsonl", remedy)
     fields: Mapping[Column, str] = {"answer": "expected_response", "role": "role"}
-    metadata: dict[str, Any] = {name: _text(row, taken[what], path) for what, name in fields.items() if what in taken}
+    metadata: dict[str, Any] = {name: _text(row, taken[what]) for what, name in fields.items() if what in taken}
     metadata = {name: value for name, value in metadata.items() if value}
     for name in others:
         value = row.fields.get(name)

@@ -8,7 +8,6 @@ from itertools import chain, compress, pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ..errors import InputError
 from ..text import plain
 from .answers import Column, Columns, Given, Layout, turns_of
 from .cells import (
@@ -55,7 +54,7 @@ class Promptfoo(Layout):
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """An answer for each result, or a query for each test. Raises InputError with the line."""
         prompts: dict[str, list[Any]] = {}
-        return runs_apart(_read(row, _promptfoo, path, prompts) for row in rows)
+        return runs_apart(_read(row, _promptfoo, prompts) for row in rows)
 
 
 def _promptfoo(row: Mapping[str, Any], prompts: dict[str, list[Any]]) -> dict[str, Any]:
@@ -125,7 +124,7 @@ class PromptfooTable(Layout):
                 provider = {"id": names[place][1:].partition("] ")[0]}
                 response = {"output": answer} if answer else {"error": f"no answer is given ({status})"}
                 whole = {"vars": given, "provider": provider, "promptIdx": place, "response": response}
-                made.append(_read(row._replace(fields=whole), _promptfoo, path, prompts))
+                made.append(_read(row._replace(fields=whole), _promptfoo, prompts))
         return runs_apart(made)
 
 
@@ -143,7 +142,7 @@ class Inspect(Layout):
 
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """An answer for each sample, or a query where there is no output. Raises InputError with the line."""
-        return [_read(row, _inspect, path) for row in rows]
+        return [_read(row, _inspect) for row in rows]
 
 
 _TARGETS = "targets of a sample besides its first"
@@ -198,7 +197,7 @@ class TruLens(Layout):
         made = []
         for row in rows:
             agent = "-".join(str(row.fields[name]) for name in ("app_name", "app_version") if row.fields.get(name))
-            given = self._given(row._replace(fields={**row.fields, "app_name": agent, "app_version": ""}), path)
+            given = self._given(row._replace(fields={**row.fields, "app_name": agent, "app_version": ""}))
             fields = {name: value for name, value in given.fields.items() if name != "answer" or value}
             if row.fields.get("cost_currency") == "USD" and (cost := number(row.fields.get("total_cost") or 0)):
                 fields["usage"] = {"cost_usd": cost}
@@ -218,7 +217,7 @@ class Conversations(Layout):
 
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """A query for each turn of a person's. Raises InputError with the row that has none."""
-        of_rows = (turns_of(r, "turns", path) if r.fields.get("turns") else DeepEval().read([r], path) for r in rows)
+        of_rows = (turns_of(r, "turns") if r.fields.get("turns") else DeepEval().read([r], path) for r in rows)
         return list(chain.from_iterable(of_rows))
 
     def field_of(self, name: str) -> str | None:
@@ -252,7 +251,7 @@ class MtRag(Layout):
 
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """A query for each task. Raises InputError with the line of one that is none."""
-        return [_read(row, _mtrag, path) for row in rows]
+        return [_read(row, _mtrag) for row in rows]
 
 
 _MORE, _UNSAID = "references and predictions of a task besides its first", "contexts that nobody called relevant"
@@ -314,12 +313,10 @@ def _text_of(one: Any) -> str:
     return text(one if isinstance(one, str) else first_of(as_object(one), ("text", "content")))
 
 
-def _read(row: Row, read: Any, path: Path, *more: Any) -> Given:
+def _read(row: Row, read: Any, *more: Any) -> Given:
     """What `read` makes of the row, without what is None. Raises InputError with its line."""
-    try:
-        fields = {name: value for name, value in read(row.fields, *more).items() if value is not None}
-    except ValueError as error:
-        raise InputError(f"{row.place}{error}", file=path, line=row.line) from None
+    found = row.told(lambda fields: read(fields, *more), row.fields)
+    fields = {name: value for name, value in found.items() if value is not None}
     left = {name: n for name in (_TARGETS, _MORE, _UNSAID) if (n := fields.pop(name, 0))}
     return Given(row, fields, foreign_ids=True, left_out=left)
 

@@ -8,7 +8,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ..errors import InputError
 from .answers import Column, Columns, Given, Layout, Whole, calls_of, turns_of
 from .cells import Context, Row, as_list, as_object, asked, contexts, number, said, text, texts, unpacked
 from .traces import MlflowTraces
@@ -28,13 +27,12 @@ def _answered(value: Any) -> str:
     return value if isinstance(value, str) and not chat else said(value)
 
 
-def _of_trace(row: Row, value: Any, path: Path) -> Mapping[str, Any]:
+def _of_trace(row: Row, value: Any) -> Mapping[str, Any]:
     """What a trace tells besides the query. Raises InputError with the line."""
     found = as_object(unpacked(value))
     if not MlflowTraces().fits(found):
-        remedy = "give it as `Trace.to_json` writes it, with info and data"
-        raise InputError(f"{row.place}'trace' is no MLflow trace", file=path, line=row.line, remedy=remedy)
-    (given,) = MlflowTraces().read([row._replace(fields=found)], path)
+        raise row.wrong("'trace' is no MLflow trace", "give it as `Trace.to_json` writes it, with info and data")
+    (given,) = MlflowTraces().read([row._replace(fields=found)], row.path)
     return {name: told for name, told in given.fields.items() if name not in {"query", "query_id", "agent"}}
 
 
@@ -215,14 +213,14 @@ class Ragas(Layout):
 
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """The answers in the rows. Raises InputError that names the line and the column."""
-        return [one for row in rows for one in self._of(row, path)]
+        return [one for row in rows for one in self._of(row)]
 
-    def _of(self, row: Row, path: Path) -> list[Given]:
+    def _of(self, row: Row) -> list[Given]:
         chat = unpacked(row.fields.get("user_input"))
         messages = [as_object(one).keys() for one in chat] if isinstance(chat, list) else []
         if not messages or not all({"content", "type"} <= names for names in messages):
-            return [self._given(row, path)]
-        turns = turns_of(row, "user_input", path)
+            return [self._given(row)]
+        turns = turns_of(row, "user_input")
         expected, fields = unpacked(row.fields.get("reference")), dict(turns[-1].fields)
         if isinstance(expected, str) and expected:
             fields["expected_response"] = expected

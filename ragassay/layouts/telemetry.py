@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
 from .answers import Given, Layout
 from .cells import Row, as_object, unpacked
 from .traces import (
@@ -48,15 +47,15 @@ class OpenInference(Layout):
 
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """An answer for each trace. Raises InputError with the line."""
-        return answers_of(_openinference_spans(rows, path), path)
+        return answers_of(_openinference_spans(rows))
 
 
-def _openinference_spans(rows: Sequence[Row], path: Path) -> Iterator[Span]:
+def _openinference_spans(rows: Sequence[Row]) -> Iterator[Span]:
     for row in rows:
         span = nested(row.fields)
         context, attributes = as_object(span.get("context")), as_object(span.get("attributes"))
         if not isinstance(context.get("trace_id"), str) or not isinstance(context.get("span_id"), str):
-            raise InputError(f"{row.place}has no context.trace_id and span_id", file=path, line=row.line)
+            raise row.wrong("has no context.trace_id and span_id")
         status = span.get("status_code") or at(span, "status", "status_code") or ""
         unmeasured = metadata_of(attributes.get("metadata")).get(NO_LATENCY) is True
         message = span.get("status_message") or at(span, "status", "description")
@@ -136,19 +135,19 @@ class Otlp(Layout):
 
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """An answer for each trace, of a question that is asked again by an agent `run-2`, …; raises InputError."""
-        sent = {(one.trace, one.id): one for row in rows for one in _otlp_spans(row, path)}
+        sent = {(one.trace, one.id): one for row in rows for one in _otlp_spans(row)}
         spans = sorted(sent.values(), key=lambda span: span.begun)  # one that was sent again stands there once
-        return runs_apart(answers_of(spans, path, partial=True))
+        return runs_apart(answers_of(spans, partial=True))
 
 
-def _otlp_spans(row: Row, path: Path) -> Iterator[Span]:
+def _otlp_spans(row: Row) -> Iterator[Span]:
     """Each span; of an agent called `service.name`. One without an id or a trace is an error."""
     for part in _objects(row.fields.get("resourceSpans", [row.fields])):
         service = str(_attributes(as_object(part.get("resource"))).get("service.name") or "")
         agent = None if service.startswith("unknown_service") else service or None
         for span in (one for scope in _objects(part.get("scopeSpans")) for one in _objects(scope.get("spans"))):
             if not isinstance(span.get("traceId"), str) or not isinstance(span.get("spanId"), str):
-                raise InputError(f"{row.place}has a span without traceId and spanId", file=path, line=row.line)
+                raise row.wrong("has a span without traceId and spanId")
             status = as_object(span.get("status"))
             failed = status.get("code") in (2, "STATUS_CODE_ERROR")
             times = (span.get("startTimeUnixNano"), span.get("endTimeUnixNano"))
@@ -211,15 +210,15 @@ class Langfuse(Layout):
 
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """An answer for each trace. Raises InputError with the line."""
-        spans = [span for row in rows for span in _langfuse_spans(row, path)]
-        return runs_apart(answers_of(sorted(spans, key=lambda one: one.begun), path))
+        spans = [span for row in rows for span in _langfuse_spans(row)]
+        return runs_apart(answers_of(sorted(spans, key=lambda one: one.begun)))
 
 
 def _snake(name: str) -> str:
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
-def _langfuse_spans(row: Row, path: Path) -> Iterator[Span]:
+def _langfuse_spans(row: Row) -> Iterator[Span]:
     """Of a trace with its observations the trace, too, as what holds them."""
     told = {_snake(name): value for name, value in row.fields.items()}
     observations = unpacked(told.get("observations"))
@@ -228,8 +227,8 @@ def _langfuse_spans(row: Row, path: Path) -> Iterator[Span]:
         return
     trace = {_snake(name): value for name, value in (as_object(told.get("trace")) or told).items()}
     if not isinstance(trace.get("id"), str) or not all(isinstance(one, Mapping) for one in observations):
-        problem = f"{row.place}the trace has no id, or its observations are not written out"
-        raise InputError(problem, file=path, line=row.line, remedy="export traces with their observations")
+        problem = "the trace has no id, or its observations are not written out"
+        raise row.wrong(problem, "export traces with their observations")
     top = trace | {"start_time": trace.get("timestamp"), "type": "CHAIN"}
     inside = [{_snake(name): value for name, value in one.items()} for one in observations]
     if trace.get("input") not in (None, "") or len(inside) != 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -13,7 +13,6 @@ from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
 from ..records import Asked, Turn, grouped
 from .answers import Given, Layout
 from .cells import OUR_ID, TEXT, Row, as_list, as_object, asked, contexts, first_of, said, unpacked
@@ -49,7 +48,7 @@ class Span:
     usage: Mapping[str, Any] | None = None
 
 
-def answers_of(spans: Iterable[Span], path: Path, *, partial: bool = False) -> list[Given]:
+def answers_of(spans: Iterable[Span], *, partial: bool = False) -> list[Given]:
     """An answer for each trace, in the order of their first spans.
 
     Each retriever that another one does not hold is a step, those that overlap are one; the passages of the last that
@@ -61,7 +60,7 @@ def answers_of(spans: Iterable[Span], path: Path, *, partial: bool = False) -> l
     be read.
     """
     traces = grouped((span.trace, span) for span in spans)
-    given = _with_history([(trace, _answer(trace, path, partial)) for trace in traces.values()])
+    given = _with_history([(trace, _answer(trace, partial)) for trace in traces.values()])
     if any(len(one.fields.get("hops", ())) > 1 for one in given):
         return given
     return [replace(one, fields={k: v for k, v in one.fields.items() if k != "hops"}) for one in given]
@@ -111,15 +110,15 @@ NO_ROOT = "traces of which the root is not in the file"
 _ASK_NOTHING = frozenset(("EMBEDDING", "RERANKER", "EVALUATOR"))
 
 
-def _answer(trace: Sequence[Span], path: Path, partial: bool) -> Given:
+def _answer(trace: Sequence[Span], partial: bool) -> Given:
     by_id = {span.id: span for span in trace}
     roots = [span for span in trace if span.parent not in by_id]
     if len(roots) != 1:
         first = trace[0]
         if partial:
             return Given(first.row, {}, left_out={NO_ROOT: 1})
-        problem = f"{first.row.place}the trace has {len(roots)} spans without a parent in the file"
-        raise InputError(problem, file=path, line=first.row.line, remedy="give whole traces, all spans of each")
+        problem = f"the trace has {len(roots)} spans without a parent in the file"
+        raise first.row.wrong(problem, "give whole traces, all spans of each")
     root = _asked(roots[0], trace)
     given, question = as_object(unpacked(root.inputs)), ""
     indexes = any(isinstance(given.get(name), list) for name in ("nodes", "documents", "texts"))  # or splits
@@ -132,13 +131,13 @@ def _answer(trace: Sequence[Span], path: Path, partial: bool) -> Given:
     fields |= {"agent": roots[0].agent, "latency_s": root.seconds, "usage": _usage(trace) or None}
     fields = {name: value for name, value in fields.items() if value is not None}
     if root.error is None and root.outputs not in (None, ""):
-        fields["answer"] = _read("the span's output", root.row, said, root.outputs, path)
+        fields["answer"] = root.row.told(said, root.outputs, "the span's output ")
     else:
         fields["error"] = root.error or "the trace has no output"
     searches = [span for span in trace if span.kind == "RETRIEVER" and (span.documents is not None or span.error)]
     outer = [span for span in searches if not any(above in searches for above in _above(span, by_id))]
     if outer:
-        hops = fields["hops"] = [_hop(step, path) for step in _steps(sorted(outer, key=lambda one: one.begun))]
+        hops = fields["hops"] = [_hop(step) for step in _steps(sorted(outer, key=lambda one: one.begun))]
         if found := [hop for hop in hops if "error" not in hop]:
             fields["contexts"] = found[-1]["contexts"]
             fields |= {"passages": found[-1]["passages"]} if found[-1]["passages"] else {}
@@ -156,9 +155,9 @@ def _steps(searches: Sequence[Span]) -> list[list[Span]]:
     return steps
 
 
-def _hop(step: Sequence[Span], path: Path) -> dict[str, Any]:
+def _hop(step: Sequence[Span]) -> dict[str, Any]:
     """As of `records.Hop`, with the passages as contexts."""
-    found = [_read("the span's documents", one.row, _passages, one.documents, path) for one in step]
+    found = [one.row.told(_passages, one.documents, "the span's documents ") for one in step]
     asked_for, seconds = list[str](), [one.seconds for one in step if one.seconds is not None]
     for one in step:
         with suppress(ValueError):
@@ -220,13 +219,6 @@ def our_id(metadata: Any) -> str | None:
     """The id of the query that `metadata` has of us."""
     found = metadata_of(metadata).get(OUR_ID)
     return found if isinstance(found, str) and found else None
-
-
-def _read(what: str, row: Row, read: Callable[[Any], Any], value: Any, path: Path) -> Any:
-    try:
-        return read(value)
-    except ValueError as error:
-        raise InputError(f"{row.place}{what} {error}", file=path, line=row.line) from None
 
 
 def _usage(trace: Sequence[Span]) -> dict[str, Any]:
@@ -323,15 +315,15 @@ class MlflowTraces(Layout):
 
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """An answer for each trace. Raises InputError with the line."""
-        return answers_of(_mlflow_spans(rows, path), path)
+        return answers_of(_mlflow_spans(rows))
 
 
-def _mlflow_spans(rows: Sequence[Row], path: Path) -> Iterator[Span]:
+def _mlflow_spans(rows: Sequence[Row]) -> Iterator[Span]:
     for row in rows:
         row = row._replace(fields=as_object(unpacked(row.fields.get("trace", row.fields))))
         spans = at(row.fields, "data", "spans")
         if not isinstance(spans, list) or not spans or not all(isinstance(span, Mapping) for span in spans):
-            raise InputError(f"{row.place}the trace has no spans (data.spans)", file=path, line=row.line)
+            raise row.wrong("the trace has no spans (data.spans)")
         told = as_object(row.fields.get("info"))
         query_id = our_id(told.get("trace_metadata")) or our_id(told.get("request_metadata"))
         session = at(told, "trace_metadata", "mlflow.trace.session")
@@ -399,14 +391,14 @@ class LangSmith(Layout):
 
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """An answer for each trace. Raises InputError with the line."""
-        return answers_of(_langsmith_runs(rows, path), path)
+        return answers_of(_langsmith_runs(rows))
 
 
-def _langsmith_runs(rows: Sequence[Row], path: Path) -> Iterator[Span]:
+def _langsmith_runs(rows: Sequence[Row]) -> Iterator[Span]:
     for row in rows:
         run = row.fields
         if not isinstance(run.get("id"), str):
-            raise InputError(f"{row.place}the run has no id", file=path, line=row.line)
+            raise row.wrong("the run has no id")
         outputs, kind = unpacked(run.get("outputs")), str(run.get("run_type")).upper()
         extra, example = at(unpacked(run.get("extra")), "metadata"), run.get("reference_example_id")
         # the run's own counts; else `usage_metadata` of its outputs, of a message in them, or of its metadata
@@ -472,9 +464,9 @@ class LangSmithExamples(Layout):
             example = nested(row.fields) if flat else row.fields
             told = dict(as_object(unpacked(example.get("metadata"))))
             fields: dict[str, Any] = {"query_id": told.pop(OUR_ID, None) or example.get("id") or None}
-            fields["query"] = _read("'inputs'", row, said, example.get("inputs"), path)
+            fields["query"] = row.told(said, example.get("inputs"), "'inputs' ")
             if unpacked(example.get("outputs")) not in (None, "", {}, []):
-                fields["expected_response"] = _read("'outputs'", row, said, example["outputs"], path)
+                fields["expected_response"] = row.told(said, example["outputs"], "'outputs' ")
             made.append(Given(row, fields | ({"metadata": told} if told else {})))
         return made
 
@@ -497,18 +489,18 @@ class OpenRagEval(Layout):
         """An answer for each query and run, in the order of their first rows. Raises InputError with the line."""
         runs: dict[tuple[str, str], list[Row]] = {}
         for row in rows:
-            query, run = _cell(row, "query_id") or _query_text(row, path), _cell(row, "query_run") or "1"
+            query, run = _cell(row, "query_id") or _query_text(row), _cell(row, "query_run") or "1"
             runs.setdefault((query, run), []).append(row)
-        return [_answer_of_run(run, group, path) for (_, run), group in runs.items()]
+        return [_answer_of_run(run, group) for (_, run), group in runs.items()]
 
 
 _OPEN_RAG_EVAL_FAILED = {"NO_ANSWER": "no answer is given (NO_ANSWER)", "API_ERROR": "the API failed (API_ERROR)"}
 _CITES = re.compile(r"\[\s*\d{1,4}(?:\s*,\s*\d{1,4})*\s*\]")
 
 
-def _answer_of_run(run: str, rows: Sequence[Row], path: Path) -> Given:
+def _answer_of_run(run: str, rows: Sequence[Row]) -> Given:
     first = rows[0]
-    fields: dict[str, Any] = {"query": _query_text(first, path)}
+    fields: dict[str, Any] = {"query": _query_text(first)}
     if id := _cell(first, "query_id"):
         fields["query_id"] = id
     number = run.removesuffix(".0")  # as pandas writes a column with gaps
@@ -526,9 +518,9 @@ def _answer_of_run(run: str, rows: Sequence[Row], path: Path) -> Given:
     return Given(first, fields, foreign_ids=True)
 
 
-def _query_text(row: Row, path: Path) -> str:
+def _query_text(row: Row) -> str:
     if not (found := _cell(row, "query")):
-        raise InputError(f"{row.place}has no query", file=path, line=row.line)
+        raise row.wrong("has no query")
     return found
 
 

@@ -67,7 +67,7 @@ def read_test_set(path: Path) -> list[Item]:
         there = ", ".join(map(plain, headings[:12]))
         raise InputError(f"has no field that can be the question, it has {there}", file=path, remedy=LAYOUTS)
     id_field = next((name for name in ID if name in headings), None)
-    items = [_item(row, text, id_field, path) for row in rows]
+    items = [_item(row, text, id_field) for row in rows]
     first: dict[str, Item] = {}
     for item in items:
         if (earlier := first.setdefault(item.id, item)) is not item:
@@ -99,12 +99,11 @@ def with_labels(items: Sequence[Item], qrels: Path) -> list[Item]:
     ]
 
 
-def _item(row: Row, text: str, id_field: str | None, path: Path) -> Item:
-    number, line, value, _ = row
+def _item(row: Row, text: str, id_field: str | None) -> Item:
+    number, line, value, path, _ = row
     asked = value.get(text)
     if asked is not None and not isinstance(asked, str):
-        problem = f"{row.place}'{text}' is not a text (conversations are not taken)"
-        raise InputError(problem, file=path, line=line, remedy="give the question alone")
+        raise row.wrong(f"'{text}' is not a text (conversations are not taken)", "give the question alone")
     check_length(asked, "query", path, line or number)
     metadata = value.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
@@ -115,18 +114,18 @@ def _item(row: Row, text: str, id_field: str | None, path: Path) -> Item:
     if isinstance(answer, list):
         answer = next((one for one in answer if isinstance(one, str)), None)
     answer = answer if isinstance(answer, str) and answer.strip() else None
-    return Item(name, number, line, asked or "", answer, _evidence(row, metadata, path), metadata)
+    return Item(name, number, line, asked or "", answer, _evidence(row, metadata), metadata)
 
 
-def _evidence(row: Row, metadata: Mapping[str, Any], path: Path) -> tuple[Piece, ...]:
+def _evidence(row: Row, metadata: Mapping[str, Any]) -> tuple[Piece, ...]:
     ours = metadata.get("evidence")
     found = ours if ours is not None else next((row.fields[name] for name in EVIDENCE if row.fields.get(name)), None)
     pieces = as_list(found)
     if any(isinstance(piece, dict) for piece in pieces):
-        return tuple(given_pieces({"evidence": pieces}, path, row.line or row.number))
+        return tuple(given_pieces({"evidence": pieces}, row.path, row.line or row.number))
     if not all(isinstance(piece, str) for piece in pieces):
-        problem = f"{row.place}the evidence is no text and no list of texts"
-        raise InputError(problem, file=path, line=row.line, remedy="give the passages' texts, or places in documents")
+        problem = "the evidence is no text and no list of texts"
+        raise row.wrong(problem, "give the passages' texts, or places in documents")
     return tuple(text for piece in pieces if (text := _HOP.sub("", piece).strip()))
 
 
@@ -161,7 +160,7 @@ def write_accepted(path: Path, sheet: Path, out: Path) -> tuple[int, int]:
 
 def _accepted(items: Sequence[Item], sheet: Path) -> list[Item]:
     found: dict[int, bool] = {}
-    for _, line, cells, _ in table_rows(sheet):
+    for _, line, cells, _, _ in table_rows(sheet):
         missing = next((name for name in ("id", "row", "verdict") if name not in cells), None)
         if missing:
             raise InputError(f"has no column {missing}", file=sheet, remedy="give the sheet that check --out wrote")

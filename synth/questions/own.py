@@ -14,6 +14,7 @@ from ragassay.errors import InputError
 from ragassay.evidence import given_pieces
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_objects, read_text
+from ragassay.layouts.cells import Row
 from ragassay.layouts.questions import Questions, checked, made_id, question_file, read_questions
 from ragassay.records import Query, grouped
 from ragassay.text import plain, same_words, some_of
@@ -98,7 +99,7 @@ def read_own_queries(path: Path) -> list[Query]:
     lines: dict[str, int] = {}
     queries = []
     for number, value in read_objects(path):
-        query = checked(value, path, number)
+        query = checked(Row(number, number, value, path))
         given_pieces(value, path, number)
         others = {key: other for key, other in value.items() if key not in {"_id", "id", "text", "metadata"}}
         if query.id in lines:

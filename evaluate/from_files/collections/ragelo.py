@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -41,32 +42,25 @@ _KINDS_KNOWN = (
 )
 
 
-def _rows(files: Sequence[tuple[Path, list[Row]]]) -> list[tuple[Path, Row]]:
-    return [(path, row) for path, rows in files for row in rows]
+def _cell(row: Row, name: str) -> str:
+    return _filled(row, name).strip()
 
 
-def _cell(row: Row, name: str, path: Path) -> str:
-    return _filled(row, name, path).strip()
-
-
-def _filled(row: Row, name: str, path: Path) -> str:
-    try:
-        found = text(row.fields.get(name))
-    except ValueError as error:
-        raise InputError(f"{row.place}'{name}' {error}", file=path, line=row.line) from None
+def _filled(row: Row, name: str) -> str:
+    found = row.told(text, row.fields.get(name), f"'{name}' ")
     if not found.strip():
-        raise InputError(f"{row.place}'{name}' is empty", file=path, line=row.line)
+        raise row.wrong(f"'{name}' is empty")
     return found
 
 
-def _documents(gathering: Gathering, files: Sequence[tuple[Path, list[Row]]]) -> dict[str, Rankings]:
+def _documents(gathering: Gathering, rows: Iterable[Row]) -> dict[str, Rankings]:
     """Agent to its rankings: the order of the rows, the score of a passage being 1/rank."""
     order: dict[str, dict[str, list[str]]] = {}
-    for path, row in _rows(files):
-        fields = {"id": _cell(row, "did", path), "text": _filled(row, "document", path)}
-        passage = gathering.passage(fields, path, row.line)
+    for row in rows:
+        fields = {"id": _cell(row, "did"), "text": _filled(row, "document")}
+        passage = gathering.passage(fields, row.path, row.line)
         if agent := str(row.fields.get("agent") or "").strip():
-            ranked = order.setdefault(agent_name(agent), {}).setdefault(_cell(row, "qid", path), [])
+            ranked = order.setdefault(agent_name(agent), {}).setdefault(_cell(row, "qid"), [])
             ranked += [passage] if passage not in ranked else []
     return {agent: {query: _by_rank(ids) for query, ids in rows.items()} for agent, rows in order.items()}
 
@@ -75,14 +69,15 @@ def _by_rank(ids: Iterable[str]) -> list[tuple[str, float]]:
     return [(id, 1 / rank) for rank, id in enumerate(ids, 1)]
 
 
-def _name_the_rest(gathering: Gathering, files: dict[str, list[tuple[Path, list[Row]]]]) -> None:
-    for path, _ in files["ranking"]:
-        gathering.notes.append(f"{plain(path.name)}: a ranking is not taken, `ragassay rate` makes one of the games")
+def _not_used(files: Mapping[str, Sequence[list[Row]]]) -> Iterator[str]:
+    """A sentence on each file with rows or columns that are not used."""
+    for rows in files["ranking"]:
+        yield f"{plain(rows[0].path.name)}: a ranking is not taken, `ragassay rate` makes one of the games"
     for kind, known in COLUMNS.items():
-        for path, rows in files[kind]:
+        for rows in files[kind]:
             left = [plain(name) for name in dict.fromkeys(k for row in rows for k in row.fields) if name not in known]
             if left:
-                gathering.notes.append(f"{plain(path.name)}: read as {kind}; not used: {listed(left)}")
+                yield f"{plain(rows[0].path.name)}: read as {kind}; not used: {listed(left)}"
 
 
 WINNERS = {"a": "A", "b": "B", "tie": "C"}
@@ -195,7 +190,7 @@ class RageloTables(Format):
 
     def read(self, sources: Sequence[Path]) -> Collection:
         """The collection of the files, or of the `.csv`, `.json` and `.jsonl` files of folders. Raises InputError."""
-        files: dict[str, list[tuple[Path, list[Row]]]] = {kind: [] for kind in KINDS}
+        files: dict[str, list[list[Row]]] = {kind: [] for kind in KINDS}
         experiments: list[Path] = []
         for path in in_folders(sources, (".csv", ".json", ".jsonl")):
             if path.name.endswith(RESULTS):
@@ -209,22 +204,22 @@ class RageloTables(Format):
             if kind is None:
                 names = ", ".join(plain(name) for name in sorted(there)[:12]) or "nothing"
                 raise InputError(f"has the columns {names}", file=path, remedy=_KINDS_KNOWN)
-            files[kind].append((path, rows))
+            files[kind].append(rows)
         gathering = Gathering()
-        _name_the_rest(gathering, files)
-        for path, row in _rows(files["queries"]):
-            gathering.query(_cell(row, "qid", path), _filled(row, "query", path), path, row.line)
-        rankings = _documents(gathering, files["documents"])
-        for path, row in _rows(files["answers"]):
-            query, agent = _cell(row, "qid", path), _cell(row, "agent", path)
+        gathering.notes += _not_used(files)
+        for row in chain.from_iterable(files["queries"]):
+            gathering.query(_cell(row, "qid"), _filled(row, "query"), row.path, row.line)
+        rankings = _documents(gathering, chain.from_iterable(files["documents"]))
+        for row in chain.from_iterable(files["answers"]):
+            query, agent = _cell(row, "qid"), _cell(row, "agent")
             if query not in gathering.queries:
                 problem = f"query '{plain(query)}' is in no file of queries"
-                raise InputError(problem, file=path, line=row.line, remedy=_KINDS_KNOWN)
+                raise InputError(problem, file=row.path, line=row.line, remedy=_KINDS_KNOWN)
             found = [id for id, _ in rankings.get(agent_name(agent), {}).get(query, ())]
             answer = {"query_id": query, "answer": text(row.fields.get("answer") or ""), "passages": found}
-            gathering.answer(agent, answer, path, row.line)
+            gathering.answer(agent, answer, row.path, row.line)
         by_text, games = {query.text.strip(): id for id, query in gathering.queries.items()}, list[Game]()
-        for game in (game for path, _ in files["games"] for game in read_games(path).games):
+        for game in (game for rows in files["games"] for game in read_games(rows[0].path).games):
             id = game.query_id if game.query_id in gathering.queries else by_text.get(game.query_id.strip())
             sides = {side: gathering.known_as(getattr(game, side)) for side in ("agent_a", "agent_b")}
             games.append(Game(**{**game.model_dump(), "query_id": id or game.query_id, **sides}))
