@@ -61,7 +61,7 @@ from .figures.query_values import (
 )
 from .figures.turns_and_steps import Searched, conversations_of, searched
 from .figures.values import ComparedMeasure, all_measures, write_values
-from .figures.written_and_real import Measured, told_of_both, written_and_real
+from .figures.written_and_real import told_of_both, written_and_real
 from .human_labels.corrections import (
     Judged,
     People,
@@ -182,7 +182,9 @@ def _results_of(
 ) -> tuple[Results, tuple[str, ...]]:
     """The sections that hang on this process alone come first: others are at the comparisons, length and Elo then."""
     findings, experiment, material = basis.findings, basis.experiment, basis.findings.material
-    measures = basis.asked | of_evaluators(basis.evaluated)
+    evaluated, ndcg = of_evaluators(basis.evaluated), f"nDCG@{basis.k}"
+    lists = {ndcg: ComparedMeasure({agent: row[ndcg] for agent, row in basis.retrieval.items() if ndcg in row})}
+    measures = basis.asked | evaluated
     pairs, alone = _pairs(basis, measures | steps.measures), _by_itself(basis, steps)
     panel = panel_of_judges(findings, basis.found, basis.own, experiment, basis.order, basis.draws)
     audit = audit_of(findings, basis.found, basis.own, experiment, basis.order, basis.draws, basis.length)
@@ -224,10 +226,7 @@ def _results_of(
             },
         ),
         stepwise=basis.in_order(steps.figures(basis.draws)),
-        sources=written_and_real(
-            Measured(findings, basis.k, basis.ranking, basis.retrieval, basis.pointwise, basis.found, basis.evaluated),
-            basis.draws,
-        ),
+        sources=written_and_real(findings, basis.asked | lists | evaluated, basis.found, basis.draws),
     )
     return results, tuple(dict.fromkeys((*guess, *notices)))
 

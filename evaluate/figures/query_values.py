@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import isinf
 
 import numpy as np
@@ -14,7 +14,7 @@ from ragassay.experiment.settings import Experiment
 from ragassay.experiment.variants import AnsweredBy, cross
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import Qrels
-from ragassay.records import Answer, Figure, Judgment
+from ragassay.records import Answer, Figure
 from ragassay.text import did_you_mean, listed, plain
 
 from ..inputs.clusters import Clusters
@@ -190,11 +190,6 @@ def figures(values: ByAgent, draws: Resamples, highest: float = 1.0) -> Figures:
     }
 
 
-def label_counts(judgments: Iterable[Judgment]) -> dict[str, int]:
-    """How often each label was given, in the labels' order: {"0": 3, "2": 9}."""
-    return _spelt(Counter(row.label for row in judgments if row.label is not None))
-
-
 def pointwise_labels(findings: Findings, criteria: Sequence[str]) -> dict[str, dict[str, dict[str, int]]]:
     """Agent to criterion to label to how often, for "0", "1", "2" at least."""
     found: dict[tuple[str, str], dict[float, int]] = {}
@@ -209,12 +204,8 @@ def pointwise_labels(findings: Findings, criteria: Sequence[str]) -> dict[str, d
 
 
 def _all_labels(often: Mapping[float, int]) -> dict[str, int]:
-    counts = {"0": 0, "1": 0, "2": 0} | _spelt(often)
+    counts = {"0": 0, "1": 0, "2": 0} | {f"{label:g}": n for label, n in sorted(often.items())}
     return dict(sorted(counts.items(), key=lambda item: float(item[0])))
-
-
-def _spelt(often: Mapping[float, int]) -> dict[str, int]:
-    return {f"{label:g}": often[label] for label in sorted(often)}
 
 
 def relevance_labels(findings: Findings) -> dict[str, int]:

@@ -9,7 +9,7 @@ differs but how one kind of query does what the other does.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -19,67 +19,46 @@ from ragassay.records import Figure
 from ..inputs.clusters import BySource, by_source
 from ..inputs.findings import Findings
 from ..ratings.verdicts import Verdict, points_of
-from ..results import Choice, OrdersCompared, WrittenAndReal
-from ..statistics.clustered import ByAgent, Range, Values
+from ..results import POINTS, Choice, OrdersCompared, WrittenAndReal
+from ..statistics.clustered import Range, Values
 from ..statistics.orders import Means, order_intervals, rho, tau_b
 from ..statistics.paired_comparison import pair_by_query, pairs_by_query
 from ..statistics.resamples import Resamples, resamples, rounded
-from .evaluator_values import Evaluations
 from .pool import failed_answers
-from .query_values import of_evaluators, of_findings
 from .values import ComparedMeasure
 
 FEWEST = 2
 """Queries with a value, of each kind, below which no order is made of them."""
 
-Measures = Mapping[str, ComparedMeasure]
 
+def written_and_real(
+    findings: Findings, measures: Mapping[str, ComparedMeasure], found: Sequence[Verdict], draws: Resamples
+) -> WrittenAndReal | None:
+    """Every one of `measures`, over all queries; None where all these are of one kind.
 
-@dataclass(frozen=True)
-class Measured:
-    """What all queries gave.
-
-    k: the cutoff of the ranking measures; ranking: those on which agents are compared; found: verdicts on games.
+    found: verdicts on games, from which the points by either kind of queries are made anew.
     """
-
-    findings: Findings
-    k: int
-    ranking: Sequence[str]
-    retrieval: ByAgent
-    pointwise: ByAgent
-    found: Sequence[Verdict]
-    evaluated: Evaluations
-
-    def of(self, queries: Sequence[str]) -> Measures:
-        """The compared measures as they would be, were these all the queries, and nDCG@k."""
-        kept = set(queries)
-
-        def only(values: ByAgent) -> dict[str, dict[str, Values]]:
-            return {
-                agent: {name: {q: value for q, value in row.items() if q in kept} for name, row in named.items()}
-                for agent, named in values.items()
-            }
-
-        ranked, judged, given = map(only, (self.retrieval, self.pointwise, self.evaluated.values))
-        games = [verdict for verdict in self.found if verdict.query_id in kept]
-        ndcg = f"nDCG@{self.k}"
-        material, failed = self.findings.material, failed_answers(self.findings)
-        points = points_of(games, material.agents, queries, unanswered=failed, not_asked=material.not_asked)
-        asked = of_findings(self.ranking, ranked, judged, points)
-        lists = {agent: row[ndcg] for agent, row in ranked.items() if ndcg in row}
-        return asked | {ndcg: ComparedMeasure(lists)} | of_evaluators(replace(self.evaluated, values=given))
-
-
-def written_and_real(measured: Measured, draws: Resamples) -> WrittenAndReal | None:
-    """Every measure that agents are compared by, and nDCG@k; None where all queries are of one kind."""
-    kinds = by_source(measured.findings.material.queries)
+    material = findings.material
+    kinds = by_source(material.queries)
     if not kinds.both:
         return None
-    real, written = (measured.of(ids) for ids in kinds)
+
+    def only(queries: Sequence[str]) -> dict[str, Mapping[str, Values]]:
+        """Measure to agent to values as they would be, were these all the queries."""
+        kept, failed = set(queries), failed_answers(findings)
+        games = [verdict for verdict in found if verdict.query_id in kept]
+        points = points_of(games, material.agents, queries, unanswered=failed, not_asked=material.not_asked)
+        values: dict[str, Mapping[str, Values]] = {
+            name: {agent: {q: row[q] for q in row if q in kept} for agent, row in one.values.items()}
+            for name, one in measures.items()
+        }
+        return values | {POINTS: points.values()}
+
+    real, written = map(only, kinds)
     sides = [resamples(ids, len(draws.weights), draws.seed + n, draws.clusters) for n, ids in enumerate(kinds)]
     orders = [
-        compare_orders(name, one.values, written[name].values, sides[0], sides[1], one.scale.ends)
-        for name, one in real.items()
+        compare_orders(name, real[name], written[name], sides[0], sides[1], one.scale.ends)
+        for name, one in measures.items()
     ]
     return WrittenAndReal(n_real=len(kinds.real), n_written=len(kinds.written), measures=tuple(orders))
 

@@ -120,15 +120,12 @@ class Contests:
         """On how many queries the agent has a verdict."""
         return len(np.unique(self.query[self._has(agent)]))
 
-    def failed_of(self, agent: str) -> int:
-        """How many of the agent's verdicts are missing."""
-        return sum(agent in (verdict.agent_a, verdict.agent_b) for verdict in self.failed)
-
     def figures(self, of: Callable[[str], tuple[float, float | None, float | None] | None]) -> dict[str, Figure]:
         """Of each agent over its verdicts, from its value with the ends of an interval; None: it has no value."""
         found = {}
         for agent in self.agents:
-            n, failed, told = self.games_of(agent), self.failed_of(agent), of(agent)
+            n, told = self.games_of(agent), of(agent)
+            failed = sum(agent in (verdict.agent_a, verdict.agent_b) for verdict in self.failed)
             found[agent] = rounded(told[0], n, failed, *told[1:]) if told else Figure(value=None, n=n, n_failed=failed)
         return found
 
@@ -223,7 +220,10 @@ def win_rate(verdicts: Sequence[Verdict], agents: Sequence[str], draws: Resample
     """The share of all an agent's verdicts that it won, each pair weighing the same."""
     if _alike(_meetings(verdicts)):
         tally = _Tally.of(verdicts, agents, draws)
-        return {name: tally.share(tally.rows_of(i), i, draws) for i, name in enumerate(agents)}
+        return {
+            name: tally.share(np.flatnonzero((tally.one == i) | (tally.other == i)), i, draws)
+            for i, name in enumerate(agents)
+        }
     found = {}
     for name, values in win_rates_by_query(verdicts, agents).items():
         given = [v.winner is not None for v in verdicts if name in (v.agent_a, v.agent_b)]
@@ -266,10 +266,6 @@ class _Tally:
         pairs, starts = np.unique(number[order], return_index=True)
         parts = np.split(order, starts[1:])
         return {divmod(pair, size): rows for pair, rows in zip(pairs.tolist(), parts, strict=True) if pair >= 0}
-
-    def rows_of(self, agent: int) -> Ints:
-        """The places of an agent's verdicts."""
-        return np.flatnonzero((self.one == agent) | (self.other == agent))
 
     def share(self, rows: Ints, agent: int, draws: Resamples) -> Figure:
         """Of the verdicts in these places the share that the agent won; those without a winner have failed."""

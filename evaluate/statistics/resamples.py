@@ -87,8 +87,11 @@ class Resamples:
         return self.ratio(sums, counts, n=counts.total(), n_failed=n_failed, limits=limits)
 
     def interval(self, replicates: Floats, n: int) -> tuple[float | None, float | None]:
-        """The interval from a figure's value in each replicate, `n` queries behind it; None below two of either."""
-        tail = self.tail(n)
+        """The interval from a figure's value in each replicate, `n` queries behind it; None below two of either.
+
+        There are no more independent units behind them than clusters.
+        """
+        tail = expanded_tail(min(n, len(self.clusters.names)), self.confidence)
         if not tail or len(replicates) < 2:
             return None, None
         low, high = np.quantile(replicates, [tail, 1 - tail])
@@ -97,13 +100,6 @@ class Resamples:
     def rating_interval(self, replicates: Floats, n: int) -> tuple[float | None, float | None]:
         """As `interval`; None too where all replicates are the same, which do not tell how far off a rating may be."""
         return self.interval(replicates, n) if len(replicates) and np.ptp(replicates) > 1e-9 else (None, None)
-
-    def tail(self, n: int) -> float:
-        """The share of replicates beyond each end of the interval, for `n` queries (0 below two).
-
-        There are no more independent units behind them than clusters.
-        """
-        return expanded_tail(min(n, len(self.clusters.names)), self.confidence)
 
     def _column(self, values: Mapping[str, float]) -> Floats:
         return np.array(list(map(values.get, self.queries, repeat(0.0))), dtype=np.float64)
@@ -143,7 +139,10 @@ def six_digits(p: float) -> float:
 
 @lru_cache
 def expanded_tail(n: int, confidence: float) -> float:
-    """Hesterberg 2015, section 4.3: Phi(-sqrt(n / (n - 1)) t), t the quantile of Student's t with n - 1 degrees."""
+    """The share of replicates beyond each end of the interval, of n independent units; 0 below two.
+
+    Hesterberg 2015, section 4.3: Phi(-sqrt(n / (n - 1)) t), t the quantile of Student's t with n - 1 degrees.
+    """
     from scipy.special import ndtr, stdtrit
 
     if n < 2:

@@ -112,7 +112,7 @@ def test_sections_are_drawn_whole():
     for first in ("q0", "q4"):
         own = [at[name] for name in names if sections.get(name) == sections[first]]
         assert all(np.array_equal(draws.weights[:, own[0]], draws.weights[:, index]) for index in own)
-    assert draws.tail(12) == resamples("abcdef", 100, 7).tail(6)
+    assert draws.interval(np.arange(300.0), 12) == resamples("abcdef", 100, 7).interval(np.arange(300.0), 6)
 
 
 def test_in_the_middle_a_means_interval_is_students_on_the_logit_scale():
