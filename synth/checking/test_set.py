@@ -20,13 +20,8 @@ from ragassay.text import csv_of, plain, safe_cell
 
 ID = ("_id", "id", "qid", "query_id", "question_id")
 ANSWER = (
-    "reference",
-    "ground_truth",
-    "ground_truths",
-    "expected_output",
-    "expected_response",
-    "golden_answer",
-    "answer",
+    *("reference", "ground_truth", "ground_truths", "expected_output", "expected_response"),
+    *("golden_answer", "answer"),
 )
 EVIDENCE = ("evidence", "reference_contexts", "contexts", "context")
 LAYOUTS = (

@@ -252,7 +252,16 @@ def perturb(
     id is taken, or a kind has not what it needs, and what the caller raises.
     """
     asked = asks_model(kinds, table)
-    _check_perturbable(queries, kinds, asked, caller)
+    if "synonyms" in asked and caller is None:
+        remedy = "give --synonyms FILE.csv with lines word,synonym, or --model, such as openai:gpt-4o"
+        raise InputError("synonyms need a table or a model", remedy=remedy)
+    if asked and caller is None:
+        raise InputError("paraphrase needs a model", remedy="give --model, such as openai:gpt-4o")
+    if already := next((one.id for one in queries if perturbed_from(one) is not None), None):
+        raise InputError(f"'{plain(already)}' is a perturbation already", remedy="give the originals alone")
+    ids = {query.id for query in queries}
+    if taken := next((new for one in queries for kind in kinds if (new := f"{one.id}.{kind}") in ids), None):
+        raise InputError(f"the id '{plain(taken)}' is taken", remedy="rename that query")
     given = made_by_model(asked, queries, seed, caller, model) if asked and caller else {}
     for kind in kinds:
         if kind not in given:
@@ -274,18 +283,3 @@ def perturb(
                 new = {"id": f"{query.id}.{kind}", "text": made.text, "metadata": {**query.metadata, **link}}
                 found.queries.append(Query(**new, history=query.history))
     return found
-
-
-def _check_perturbable(
-    queries: Sequence[Query], kinds: Sequence[str], asked: Sequence[str], caller: Caller | None
-) -> None:
-    if "synonyms" in asked and caller is None:
-        remedy = "give --synonyms FILE.csv with lines word,synonym, or --model, such as openai:gpt-4o"
-        raise InputError("synonyms need a table or a model", remedy=remedy)
-    if asked and caller is None:
-        raise InputError("paraphrase needs a model", remedy="give --model, such as openai:gpt-4o")
-    if already := next((one.id for one in queries if perturbed_from(one) is not None), None):
-        raise InputError(f"'{plain(already)}' is a perturbation already", remedy="give the originals alone")
-    ids = {query.id for query in queries}
-    if taken := next((new for one in queries for kind in kinds if (new := f"{one.id}.{kind}") in ids), None):
-        raise InputError(f"the id '{plain(taken)}' is taken", remedy="rename that query")
