@@ -260,7 +260,7 @@ def perturb(
     if already := next((one.id for one in queries if perturbed_from(one) is not None), None):
         raise InputError(f"'{plain(already)}' is a perturbation already", remedy="give the originals alone")
     ids = {query.id for query in queries}
-    if taken := next((new for one in queries for kind in kinds if (new := f"{one.id}.{kind}") in ids), None):
+    if taken := next((id for one in queries for kind in kinds if (id := f"{one.id}.{kind}") in ids), None):
         raise InputError(f"the id '{plain(taken)}' is taken", remedy="rename that query")
     given = made_by_model(asked, queries, seed, caller, model) if asked and caller else {}
     for kind in kinds:
