@@ -18,8 +18,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse
 
 from ragassay.evaluate.report import TEMPLATES
-from ragassay.evaluate.report.plots import environment
-from ragassay.evaluate.report.wording import dollars, measure_help, measure_name, only_alone
+from ragassay.evaluate.report.page import environment_of_figures
+from ragassay.evaluate.report.wording import dollars, only_alone
 from ragassay.experiment.workspace import Workspace
 from ragassay.text import one_line, safe_cell
 
@@ -130,9 +130,9 @@ WAITS, WAITING = "x-ragassay-waits", "waiting.html.j2"
 
 def templates_of(theirs: Sequence[Path] = ()) -> Environment:
     """The report's environment with the workbench's templates before the report's, and other packages' after them."""
-    made = environment()
+    made = environment_of_figures()
     made.loader = FileSystemLoader([HERE / "templates", TEMPLATES, *theirs])
-    made.globals |= {one.__name__: one for one in (measure_name, measure_help, only_alone, dollars)}
+    made.globals |= {"only_alone": only_alone, "dollars": dollars}
     made.globals |= {"from_json": json.loads, "to_text": partial(json.dumps, ensure_ascii=False)}
     return made
 

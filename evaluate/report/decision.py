@@ -321,6 +321,11 @@ def insight_lines(results: Results) -> list[str]:
 _RANK = {True: 0, None: 1, False: 2}
 
 
+def told(results: Results) -> list[tuple[bool, str]]:
+    """Each with whether it is a problem, these first."""
+    return [(True, line) for line in problem_lines(results)] + [(False, line) for line in insight_lines(results)]
+
+
 def told_lines(results: Results) -> list[str]:
     """At most `MOST` lines for the terminal; none where there is neither problem nor insight."""
     problems = [f"problem: {line}" for line in problem_lines(results)]

@@ -10,24 +10,25 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from jinja2 import Environment
 from markupsafe import Markup
 from pydantic import ConfigDict
 
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import digest_file, read_model, write_text
-from ragassay.records import Query, Record, StageUsage, originals
+from ragassay.records import Query, Record, originals
 from ragassay.table import Agent, Cell, Column, Row, Table
 from ragassay.text import one_line
 
 from ..inputs.clusters import writer
 from ..inputs.labels import HIGHEST
-from ..results import Comparison, Corrections, Part, Results
+from ..results import Comparison, Part, Results
 from ..screening.screened import ScreenResults
 from . import decision, judge, tables
-from .plots import HeatColumn, colours_of, environment, heat_map, scale
+from .plots import HeatColumn, colours_of, environment, heat_map
 from .queries import Evidence, SuspiciousDocument, evidence_sections, mean_label, read_evidence, size
 from .screening import read_screen, screening_shown
 from .wording import (
@@ -35,7 +36,6 @@ from .wording import (
     confidence,
     kind_of_difference,
     leaves_out_0,
-    measure_help,
     measure_name,
     number,
     overstated,
@@ -88,6 +88,14 @@ def read_runs(paths: Sequence[Path]) -> list[tuple[str, Results]]:
     return runs
 
 
+def environment_of_figures() -> Environment:
+    """`environment`, with what words and draws the figures of a run; the workbench's templates have it too."""
+    made = environment()
+    made.globals |= {"tables": tables, "decision": decision, "judge": judge}
+    made.globals |= {one.__name__: one for one in (beside_the_verdict, made_of, wins, verdict_matrices)}
+    return made
+
+
 def render(
     results: Results,
     evidence: Evidence,
@@ -96,35 +104,23 @@ def render(
     validity: Sequence[Line] = (),
 ) -> str:
     """The page. The same records give the same bytes; `k` passages stand for an answer that names none."""
-    templates = environment()
-    templates.globals |= {
-        "r": results,
-        "colour": colours_of(results.agents),
-        "measure_name": measure_name,
-        "measure_help": measure_help,
-        "label_name": tables.label_name,
-        "splits": judge.split_of(results),
-    }
-    context = (
-        _choice(results)
-        | _tables(results)
-        | {
-            "confidence": confidence(results),
-            "notices": notices(results, evidence.looks, evidence.unreadable),
-            "listed": bool(evidence.lists),
-            "looks": evidence.looks,
-            "by_kind": kinds_line(originals(evidence.queries), evidence.kinds_asked),
-            "worst": _WORST,
-            "queries": _QUERIES,
-            "passages": _PASSAGES,
-            "kinds": judge.kinds(results),
-            "heat": by_question(evidence, results.agents),
-            "suspicious": suspicious_pages(evidence.suspicious) if evidence.suspicious else None,
-            "screening": screening_shown(screening) if screening else None,
-            "validity": validity,
-        }
+    templates = environment_of_figures()
+    templates.globals |= {"r": results, "colour": colours_of(results.agents), "splits": judge.split_of(results)}
+    figures = templates.get_template("report.html.j2").render(
+        confidence=confidence(results),
+        early=overstated(results),
+        notices=notices(results, evidence.looks, evidence.unreadable),
+        listed=bool(evidence.lists),
+        looks=evidence.looks,
+        by_kind=kinds_line(originals(evidence.queries), evidence.kinds_asked),
+        worst=_WORST,
+        queries=_QUERIES,
+        passages=_PASSAGES,
+        heat=by_question(evidence, results.agents),
+        suspicious=suspicious_pages(evidence.suspicious) if evidence.suspicious else None,
+        screening=screening_shown(screening) if screening else None,
+        validity=validity,
     )
-    figures = templates.get_template("report.html.j2").render(context)
     room = MOST_BYTES - size(figures)
     worst, queries, passages = evidence_sections(templates, evidence, results.agents, tables.criteria(results), k, room)
     return figures.replace(_WORST, worst).replace(_QUERIES, queries).replace(_PASSAGES, passages)
@@ -142,95 +138,12 @@ def notices(results: Results, looks: str | None, unreadable: Sequence[tuple[str,
     return told
 
 
-def _choice(results: Results) -> dict[str, Any]:
-    """What stands before the tables, and the plots of the ratings."""
-    scored = [figure for agent in results.agents if (figure := results.points.get(agent))]
-    strengths = [figure for agent in results.agents if (figure := results.bradley_terry.get(agent))]
-    lead, note = decision.lead_rows(results), results.bradley_terry_note or ""
-    total = tables.usage_total(results.usage)
-    return {
-        "front": decision.front(results),
-        "lead": lead,
-        "lead_axis": decision.lead_axis(lead),
-        "beside": beside_the_verdict(results.verdict),
-        "early": overstated(results),
-        "by_source": judge.best_by_source(results),
-        "made": made_of(results, total),
-        "to_decide": decision.to_decide(results),
-        "judge_brief": decision.judge_in_brief(None if results.panel else results.audit),
-        "corrected_verdicts": tables.corrected_verdicts(results),
-        "total": total,
-        "total_cost": tables.cost_words(total),
-        "rating_plots": [
-            ("Points", results.points, scale(scored, 3), "", "points"),
-            ("Bradley–Terry strength", results.bradley_terry, scale(strengths, 3), note, "rating"),
-        ],
-        "length_plots": judge.length_plots(results),
-        "relevance_parts": tables.label_parts(results.relevance_labels, results.n_relevance_failed),
-        "criteria": [(name, tables.label_counts(results, name)) for name in tables.criteria(results)],
-    }
-
-
-def made_of(results: Results, total: StageUsage) -> str:
+def made_of(results: Results) -> str:
     """Queries and who wrote them, calls and what they cost, in a sentence."""
-    found = results.sources
+    found, total = results.sources, tables.usage_total(results.usage)
     kinds_of = f" ({found.n_real:,} real, {found.n_written:,} written by models)" if found else ""
     calls = f"{total.calls:,} model calls" + (f", {total.n_failed:,} failed" if total.n_failed else "")
     return f"{results.n_queries:,} queries{kinds_of}; {calls}; cost: {tables.cost_words(total)}."
-
-
-def _tables(results: Results) -> dict[str, Any]:
-    agents, audit, panel, corrected = results.agents, results.audit, results.panel, results.corrected
-    second = results.second.corrected if results.second else None
-    by_people = tables.measures(results.retrieval_people, agents)
-    told = [(True, line) for line in decision.problem_lines(results)]
-    told += [(False, line) for line in decision.insight_lines(results)]
-
-    def both(found: Corrections | None) -> tuple[Table, Table] | None:
-        return None if found is None else (tables.corrected_means(found), tables.corrected_differences(found))
-
-    pools = (("", results.pool), ("By people’s labels", results.pool_people))
-    return {
-        "ranking": tables.ranking(results),
-        "all_answered": tables.all_answered(results),
-        "other_ratings": tables.other_ratings(results),
-        "bottom": tables.failures_at_bottom(results),
-        "retrieval": tables.by_agent("Retrieval", agents, tables.measures(results.retrieval, agents)),
-        "people": tables.by_agent("Retrieval by people's labels", agents, by_people),
-        "answering": tables.answering(results),
-        "pools": [(title, judge.pooled(some, agents, results.settings.get("k", "k"))) for title, some in pools if some],
-        "evaluator_tables": tables.evaluator_tables(results),
-        "pass_or_fail": tables.pass_or_fail(results),
-        "families": decision.families(results),
-        "few": decision.are_few(results),
-        "told": told,
-        "most_told": decision.MOST,
-        "by_threshold": tables.by_threshold(results),
-        "tags": tables.tags(results),
-        "grids": judge.grids(results),
-        "conversations": tables.conversations(results),
-        "stepwise": tables.stepwise(results) if results.stepwise else [],
-        "wins": wins(results),
-        "verdict_matrices": verdict_matrices(results),
-        "t_tests": tables.t_tests(results.tests) if results.tests else None,
-        "orders_shown": judge.orders_shown(results),
-        "orders_caution": judge.caution(results),
-        "flips": tables.flips(results.perturbed) if results.perturbed else None,
-        "judges": (judge.judges(panel), judge.disagreement(panel)) if panel else None,
-        "audits": [(o.judge, judge.audited(o.audit, f"Audit of {o.judge}")) for o in (panel.judges if panel else ())],
-        "audited": judge.audited(audit) if audit else None,
-        "failed_calls": judge.failed_calls(audit) if audit and audit.failures else None,
-        "agreement": tables.agreement(corrected.agreement) if corrected and corrected.agreement else None,
-        "corrected": both(corrected),
-        "second": both(second),
-        "second_agreement": tables.agreement(second.agreement, "the second judge")
-        if second and second.agreement
-        else None,
-        "path_of_looks": tables.looks(results.looks) if results.looks else None,
-        "saved": tables.saved(results),
-        "ledgers": [tables.ledger(results.ledger, by_document=each) for each in (False, True)],
-        "usage": tables.usage(results.usage) if results.usage else None,
-    }
 
 
 @dataclass(frozen=True)

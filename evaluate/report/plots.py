@@ -42,6 +42,7 @@ def environment() -> Environment:
     drawn = {"whisker": whisker, "axis_labels": axis_labels, "bar": bar, "stacked": stacked, "scale": scale}
     made.globals |= drawn | {"shown": shown, "number": number, "interval": interval, "one_line": one_line}
     made.globals |= {"value": value_of, "html_of": html_of, "no_colour": NO_COLOUR}
+    made.globals |= {"measure_name": measure_name, "measure_help": measure_help}
     return made
 
 
@@ -66,7 +67,7 @@ class Scale:
         return min(max((value - self.low) / (self.high - self.low), 0.0), 1.0) * 100
 
 
-def scale(figures: Sequence[Figure], ticks: int = 5) -> Scale:
+def scale(figures: Iterable[Figure], ticks: int = 5) -> Scale:
     """An axis with about `ticks` round ticks that holds every value and interval; 0 to 1 where there is none."""
     ends = [v for f in figures if f.value is not None for v in (f.value, f.ci_low, f.ci_high) if v is not None]
     if not ends:

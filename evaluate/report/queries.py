@@ -450,7 +450,7 @@ def evidence_sections(
             criteria=list(dict.fromkeys([*criteria, *judged])),
             said=_said(view.answers),
             listed=listed,
-            tables=game_tables(view.games, agents),
+            played=game_tables(view.games, agents),
             places={name: place for place, name in enumerate(players, 1)},
         )
         needs: frozenset[Hashable] = frozenset(one.id for one in view.passages if one.id in listed)

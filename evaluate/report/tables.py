@@ -318,13 +318,8 @@ def label_parts(counts: Mapping[str, int], n_failed: int) -> list[tuple[str, str
     """Label counts in the labels' order, then the failures, each with its name and CSS class."""
     names = sorted({*counts, *LEVELS} - {FAILED}, key=lambda label: (float(label), label))
     shades = (min(max(round(float(label)), 0), 2) for label in names)
-    parts = [(label_name(name), f"l{shade}", counts.get(name, 0)) for name, shade in zip(names, shades, strict=True)]
+    parts = [(f"{float(name):g}", f"l{shade}", counts.get(name, 0)) for name, shade in zip(names, shades, strict=True)]
     return [*parts, (FAILED, "lf", counts.get(FAILED, n_failed))]
-
-
-def label_name(label: str | float) -> str:
-    """`2`, or the label as it stands where it is not a whole number."""
-    return f"{float(label):g}"
 
 
 def criteria(results: Results) -> list[str]:

@@ -16,14 +16,14 @@ from starlette.responses import Response
 
 from ragassay.arrays import Floats
 from ragassay.evaluate.looks import said
-from ragassay.evaluate.report.decision import front, lead_axis, lead_rows, to_decide
-from ragassay.evaluate.report.judge import best_by_source, grid
+from ragassay.evaluate.report.decision import front
+from ragassay.evaluate.report.judge import grid
 from ragassay.evaluate.report.page import notices, read_results
 from ragassay.evaluate.report.plots import Dot, HeatColumn, Scale, colours_of, heat_map, scale, scatter
 from ragassay.evaluate.report.queries import looks_said, unreadable_documents
 from ragassay.evaluate.report.screening import read_screen, screening_shown
 from ragassay.evaluate.report.tables import looks, ranking, ranking_on, saved, summing_up
-from ragassay.evaluate.report.wording import Kind, beside_the_verdict, confidence, kind_of, number, overstated
+from ragassay.evaluate.report.wording import Kind, confidence, kind_of, number, overstated
 from ragassay.evaluate.results import POINTS, Results
 from ragassay.records import Figure, Taken
 from ragassay.table import Cell, Table
@@ -267,20 +267,15 @@ def _notes(found: Look, wanted: Wanted, results: Results) -> list[str]:
 
 def _decided(bench: Bench, results: Results) -> dict[str, Any]:
     """What the report's first page says, and its pictures."""
-    lead, sheet, screen = lead_rows(results), front(results), bench.workspace.screen
+    sheet, screen = front(results), bench.workspace.screen
     last, way = max(2, len(results.agents)), None
     if rows := results.looks:
         axis = scale([Figure(value=0.0, n=0), *(row.lead for row in rows if row.lead)], 4)
         way = LooksTaken((said(rows), saved(results)), tuple((row, not row.untold) for row in rows), axis, looks(rows))
     return {
-        "beside": beside_the_verdict(results.verdict),
-        "by_source": best_by_source(results),
         "notices": notices(results, looks_said(bench.workspace), unreadable_documents(bench.workspace)),
         "early": overstated(results),
         "way": way,
-        "lead": lead,
-        "lead_axis": lead_axis(lead),
-        "to_decide": to_decide(results),
         "front": sheet,
         "front_pictures": front_pictures(results, [row.agent for row in sheet.rows if row.beaten_by is None]),
         "ranks": _ranks(results),
