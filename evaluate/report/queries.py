@@ -193,7 +193,7 @@ def _query_view(evidence: Evidence, number: int, query: Query, agents: Sequence[
         own = answer.queries if answer and set(answer.queries) - {query.text, *rewrites} else ()
         answers.append(AnswerView(agent, answer, [by_id[pid] for pid in given[agent]], judgments, own))
     means = [mean for view in answers if (mean := mean_label(view.judgments)) is not None]
-    games = _game_views(evidence.games.get(query.id, []), agents)
+    games = game_views(evidence.games.get(query.id, []), agents)
     rows: list[Answer | Judgment | Game] = [view.answer for view in answers if view.answer]
     rows += [judgment for view in answers for judgment in view.judgments]
     rows += [judgment for view in passages for judgment in view.judgments]
@@ -250,7 +250,7 @@ def worst(views: Sequence[QueryView]) -> list[Worst]:
     return [one for one in found if one.mean < HIGHEST][:HARDEST]
 
 
-def _game_views(games: Sequence[Game], agents: Sequence[str]) -> list[GameView]:
+def game_views(games: Sequence[Game], agents: Sequence[str]) -> list[GameView]:
     """Games in the order of the table of agents, each with its rows as the file has them."""
     rank = {agent: i for i, agent in enumerate(agents)}
 

@@ -50,7 +50,7 @@ from ragassay.records import (
     perturbed_from,
 )
 
-from .read import Index
+from .read import PLAYED, Index
 
 if TYPE_CHECKING:
     from ragassay.evaluate.measures.by_step import Steps
@@ -133,8 +133,8 @@ def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str) -> N
         "evaluator": [*_read(workspace.judgments, Assessment)],
     }
     _insert(connection, "labels", (_label(of, r, place) for of, rows in labels.items() for r in _of(rows, place)))
-    games = _of(_rows(workspace.games, Game), place)
-    _insert(connection, "games", ((place[row.query_id], *_PLAYED(row)) for row in games))
+    games, played = _of(_rows(workspace.games, Game), place), attrgetter(*PLAYED)
+    _insert(connection, "games", ((place[row.query_id], *played(row)) for row in games))
     _insert(connection, "lists", (_list(row, place) for row in _of(_read(workspace.lists, RankedList), place)))
     _insert_measures(connection, workspace, agents, queries)
     _insert(connection, "causes", _causes(workspace, place, agents))
@@ -190,11 +190,6 @@ def _label(of: str, row: Judgment, place: Mapping[str, int]) -> tuple[object, ..
     details = json.dumps(row.details) if isinstance(row, Assessment) and row.details else None
     said = (row.label, row.reason, row.error, details)
     return (place[row.query_id], of, row.subject, row.criterion, row.judge, *said)
-
-
-_PLAYED = attrgetter(
-    *("agent_a", "agent_b", "first", "judge", "winner", "reason", "error", "presentation", "place_a", "place_b")
-)
 
 
 def _list(row: RankedList, place: Mapping[str, int]) -> tuple[object, ...]:

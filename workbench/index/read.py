@@ -15,6 +15,7 @@ import numpy as np
 
 from ragassay.arrays import Floats, Truths
 from ragassay.evaluate.statistics.clustered import Range, limits_of
+from ragassay.records import Game
 
 Order = Literal["place", "flips", "failed", "words"]
 
@@ -30,6 +31,9 @@ _MEASURED = (
     "SELECT agents.name, data, owed FROM measured JOIN measures ON measures.place = measure "
     "JOIN agents ON agents.place = agent WHERE measures.name = ? ORDER BY agents.place"
 )
+
+PLAYED = ("agent_a", "agent_b", "first", "judge", "winner", "reason", "error", "presentation", "place_a", "place_b")
+"""The columns of a game, which are its record's fields."""
 
 SOURCES = ("real", "written")
 """Who a query is of: the user, or a model."""
@@ -223,9 +227,10 @@ class Index:
         """What judges gave the passages and answers of a query; `of` is passage, answer or evaluator."""
         return [dict(row) for row in self.rows("SELECT * FROM labels WHERE query = ? ORDER BY rowid", (place,))]
 
-    def games(self, place: int) -> list[dict[str, Any]]:
+    def games(self, place: int) -> list[Game]:
         """The games of a query, every order of each."""
-        return [dict(row) for row in self.rows("SELECT * FROM games WHERE query = ? ORDER BY rowid", (place,))]
+        sql = f"SELECT '' AS query_id, {', '.join(PLAYED)} FROM games WHERE query = ? ORDER BY rowid"  # noqa: S608
+        return [Game.model_validate(dict(row)) for row in self.rows(sql, (place,))]
 
     def lists(self, place: int) -> list[dict[str, Any]]:
         """The lists of a query's answers that were ranked together; `shown` and `ranked` as in `lists.jsonl`."""

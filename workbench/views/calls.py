@@ -250,12 +250,12 @@ def _judging(
     by_model = {panel.judge: panel for panel in panels}
     answers = {agent: material.answers[query.id, agent] for agent in material.asked(query.id)}
     for row in index.games(place):
-        a, b = row["agent_a"], row["agent_b"]
-        if row["presentation"] is None and row["judge"] in by_model and {a, b} <= set(answers):
+        a, b = row.agent_a, row.agent_b
+        if row.presentation is None and row.judge in by_model and {a, b} <= set(answers):
             shown = known[material.wave_of(a, b)].get(query.id, ())
-            game = GameCase(query, answers[a], answers[b], row["first"], shown)
-            if of_order := by_model[row["judge"]].games.get(row["first"]):
-                yield from made("game", [a, b], of_order, game, a if row["first"] == "a" else b)
+            game = GameCase(query, answers[a], answers[b], row.first, shown)
+            if of_order := by_model[row.judge].games.get(row.first):
+                yield from made("game", [a, b], of_order, game, a if row.first == "a" else b)
     for row in index.lists(place):
         listed = [agent for agents in row["shown"] for agent in agents]
         lists = by_model[row["judge"]].lists if row["judge"] in by_model else {}

@@ -13,13 +13,14 @@ from starlette.responses import Response
 from ragassay.evaluate.figures.turns_and_steps import is_answerable, whole_right
 from ragassay.evaluate.inputs.labels import HIGHEST
 from ragassay.evaluate.report.plots import colours_of
+from ragassay.evaluate.report.queries import game_views
 from ragassay.evaluate.results import POINTS
 
 from ..asked import bench_of, index_of, render, waiting
 from ..index.read import Index
 from . import View
 from .queries import columns_of, listing_of
-from .query import Group, Standing, by_answer, groups_of, ids_of, pairs_of, standings
+from .query import Group, Standing, by_answer, groups_of, ids_of, standings
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def turns_of(index: Index, conversation: str, agents: Sequence[str]) -> list[Tur
         same, parts = since(query["history"], before)
         answers, labels = index.answers(place), index.labels(place)
         given = {agent: float(column[place]) for agent, column in points.items() if column[place] == column[place]}
-        ranked = standings(pairs_of(index.games(place), index.agents), index.agents, given)
+        ranked = standings(game_views(index.games(place), index.agents), index.agents, given)
         numbers = {id: number for number, id in enumerate(ids_of(answers, labels, index.steps(place)), 1)}
         groups = groups_of([answer for answer in answers if answer["name"] in agents], numbers)
         said = query["history"][same:]

@@ -16,13 +16,12 @@ from starlette.responses import Response
 from ragassay.errors import InputError
 from ragassay.evaluate.judging.judges.games import LETTERS
 from ragassay.evaluate.measures.by_step import passage_of
-from ragassay.evaluate.ratings.verdicts import Verdict, verdicts
 from ragassay.evaluate.report.plots import colours_of
+from ragassay.evaluate.report.queries import GameView, game_views
 from ragassay.evaluate.report.queries import place as place_named
 from ragassay.evaluate.results import POINTS
 from ragassay.evaluate.texts.sentences import CITATION
 from ragassay.evidence import Span
-from ragassay.records import Game
 from ragassay.retrieval.dependencies import REWRITING_FAILED
 
 from ..asked import Bench, bench_of, index_of, render, waiting
@@ -149,73 +148,12 @@ def _linked(text: str, kind: Kind, answer: Mapping[str, Any], numbers: Mapping[s
         yield Piece(text[at:], kind)
 
 
-_FIELDS = ("agent_a", "agent_b", "first", "judge", "winner", "reason", "error", "presentation", "place_a", "place_b")
-
-
-@dataclass(frozen=True)
-class Order:
-    """One order of a pair. first: whose answer was shown first (in a list: earlier); winner: None where it is a tie
-    or failed; reason: of this order alone, None of a list's."""
-
-    first: str
-    winner: str | None
-    reason: str | None
-    error: str | None
-    presentation: int | None
-
-
-@dataclass(frozen=True)
-class PairShown:
-    """A pair before one judge. outcomes: the verdict of each time it was played (agent, "tie", or None: failed)."""
-
-    pair: tuple[str, str]
-    judge: str
-    verdicts: Sequence[Verdict]
-    orders: Sequence[Order]
-
-
-@dataclass(frozen=True)
-class ListShown:
-    """Answers ranked together. block: which of the query's lists of this presentation, None where there is one. shown:
-    (letter, agents of the answer that stood there). ranked: agents by rank, best first, those of one rank together;
-    None where the list failed."""
-
-    judge: str
-    presentation: int
-    block: int | None
-    shown: Sequence[tuple[str, Sequence[str]]]
-    ranked: Sequence[Sequence[str]] | None
-    reason: str | None
-    error: str | None
-
-
-def pairs_of(rows: Sequence[Mapping[str, Any]], agents: Sequence[str]) -> list[PairShown]:
-    """Each pair, in the agents' order."""
-    rank = {agent: number for number, agent in enumerate(agents)}
-    together: dict[tuple[tuple[int, str], tuple[int, str], str], list[Game]] = {}
-    for row in rows:
-        game = Game.model_validate({"query_id": "", **{name: row[name] for name in _FIELDS}})
-        first, second = sorted((rank.get(name, len(rank)), name) for name in (game.agent_a, game.agent_b))
-        together.setdefault((first, second, game.judge), []).append(game)
-    shown = []
-    for ((_, one), (_, other), judge), games in sorted(together.items()):
-        orders = []
-        for game in games:
-            of = {"a": game.agent_a, "b": game.agent_b}
-            reason = game.reason if game.presentation is None else None
-            orders.append(Order(of[game.first], of.get(game.winner or ""), reason, game.error, game.presentation))
-        shown.append(PairShown((one, other), judge, verdicts(games), orders))
-    return shown
-
-
-def lists_of(rows: Sequence[Mapping[str, Any]]) -> list[ListShown]:
-    """Each list, as the index has it."""
-    made = []
-    for row in rows:
-        shown = [(LETTERS[at] if at < len(LETTERS) else str(at + 1), some) for at, some in enumerate(row["shown"])]
-        plain = {name: row[name] for name in ("judge", "presentation", "block", "ranked", "reason", "error")}
-        made.append(ListShown(shown=shown, **plain))
-    return made
+def lists_of(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Each list as the index has it; `shown` is (letter, agents of the answer that stood there)."""
+    return [
+        {**row, "shown": [(LETTERS[at : at + 1] or str(at + 1), some) for at, some in enumerate(row["shown"])]}
+        for row in rows
+    ]
 
 
 @dataclass(frozen=True)
@@ -230,7 +168,7 @@ class Standing:
 MET = ("beat", "tied with", "lost to", "no verdict against")
 
 
-def standings(pairs: Sequence[PairShown], agents: Sequence[str], points: Mapping[str, float]) -> dict[str, Standing]:
+def standings(pairs: Sequence[GameView], agents: Sequence[str], points: Mapping[str, float]) -> dict[str, Standing]:
     """Every agent, most points first, those without any last; of several judges each verdict counts."""
     met: dict[str, dict[str, list[tuple[str, int]]]] = {agent: {} for agent in agents}
     for number, pair in enumerate(pairs, 1):
@@ -442,8 +380,7 @@ def show(request: Request) -> Response:
     if place is None:
         raise HTTPException(404)
     (query,) = index.queries([place])
-    answers, labels, games = index.answers(place), index.labels(place), index.games(place)
-    searches = index.steps(place)
+    answers, labels, searches = index.answers(place), index.labels(place), index.steps(place)
     known = index.passages(ids_of(answers, labels, searches))
     library: Library = request.app.state.library
     passages = []
@@ -456,7 +393,7 @@ def show(request: Request) -> Response:
     numbers = {passage.id: passage.number for passage in passages}
     listing = listing_of(request.query_params)
     measure = measure_of(index, listing)
-    pairs = pairs_of(games, index.agents)
+    pairs = game_views(index.games(place), index.agents)
     points = {agent: float(column[place]) for agent, column in index.column(POINTS).items()}
     ranked = standings(pairs, index.agents, {agent: value for agent, value in points.items() if value == value})
     answers.sort(key=lambda answer: list(ranked).index(answer["name"]))
