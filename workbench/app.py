@@ -22,7 +22,6 @@ from urllib.parse import quote, urlsplit
 import h11
 import uvicorn
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -38,7 +37,7 @@ from ragassay.errors import InputError
 from ragassay.evaluate.report import TEMPLATES
 from ragassay.text import one_line
 
-from .asked import HERE, Bench, render, templates_of
+from .asked import HERE, Bench, NoIndexYet, render, templates_of, waiting
 from .index.build import Apart, Keeper, Kept
 from .moved import moved
 from .pages.pictures import Library
@@ -239,7 +238,7 @@ def make_app(benches: Mapping[str, Bench], access: Access, states: StatesOf | No
         ),
     ]
     guard = [Middleware(Guard, access=access), Middleware(GZipMiddleware, minimum_size=2000)]
-    handlers = {HTTPException: _not_there, InputError: _unusable, sqlite3.Error: _damaged, OSError: _unreadable}
+    handlers = dict.fromkeys((HTTPException, InputError, sqlite3.Error, OSError), _fault) | {NoIndexYet: waiting}
     app = Starlette(routes=routes, middleware=guard, exception_handlers=handlers, lifespan=_lifespan)
     kept = Kept()
     app.state.views = served
@@ -285,31 +284,21 @@ def _report_css(request: Request) -> Response:
     return FileResponse(TEMPLATES / request.url.path.rpartition("/")[2], media_type="text/css")
 
 
-async def _not_there(request: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    said = "There is no such page." if status == 404 else str(getattr(error, "detail", error))
+def _fault(request: Request, error: Exception) -> Response:
+    """What went wrong, in a sentence. A file that cannot be used is said as the command line would say it; an index
+    that cannot be read is thrown away, so that the next request has it made again.
+    """
+    status, said = 500, str(error)
+    if isinstance(error, HTTPException):
+        status, said = error.status_code, "There is no such page." if error.status_code == 404 else error.detail
+    elif isinstance(error, sqlite3.Error):
+        bench = request.app.state.benches.get(request.path_params.get("bench", ""))
+        if bench is not None and not isinstance(error, sqlite3.ProgrammingError):
+            request.app.state.keeper.throw_away(bench)
+        status, said = 503, "The index could not be read and is made again. Reload the page in a moment."
+    elif isinstance(error, OSError):  # a file that is gone, or that may not be read, between two looks at it
+        said = one_line(f"{error.filename or 'A file'} cannot be read: {error.strerror or error}. Reload the page.")
     return render(request, "said.html.j2", status=status, said=said)
-
-
-async def _damaged(request: Request, error: Exception) -> Response:
-    """An index that cannot be read is thrown away, so that the next request has it made again."""
-    bench = request.app.state.benches.get(request.path_params.get("bench", ""))
-    if bench is not None and not isinstance(error, sqlite3.ProgrammingError):
-        await run_in_threadpool(request.app.state.keeper.throw_away, bench)
-    said = "The index could not be read and is made again. Reload the page in a moment."
-    return render(request, "said.html.j2", status=503, said=said)
-
-
-async def _unreadable(request: Request, error: Exception) -> Response:
-    """A file that is gone, or that may not be read, between two looks at it."""
-    assert isinstance(error, OSError)
-    said = f"{error.filename or 'A file'} cannot be read: {error.strerror or error}. Reload the page."
-    return render(request, "said.html.j2", status=500, said=one_line(said))
-
-
-async def _unusable(request: Request, error: Exception) -> Response:
-    """A file that cannot be used is said in the sentence that the command line would say."""
-    return render(request, "said.html.j2", status=500, said=str(error))
 
 
 SECONDS = 15.0

@@ -74,9 +74,20 @@ def bench_of(request: Request) -> Bench:
     return bench
 
 
-def index_of(request: Request) -> Index | None:
-    """The index of the folder, or None while it is made."""
-    found: Index | None = request.app.state.keeper.index(bench_of(request))
+class NoIndexYet(Exception):
+    """The index of `bench` is being made, or cannot be: the application answers with the page that waits for it."""
+
+    def __init__(self, bench: Bench) -> None:
+        super().__init__(bench.name)
+        self.bench = bench
+
+
+def index_of(request: Request, bench: Bench | None = None) -> Index:
+    """The index of the address's folder, or of another. Raises NoIndexYet while it is made."""
+    bench = bench or bench_of(request)
+    found: Index | None = request.app.state.keeper.index(bench)
+    if found is None:
+        raise NoIndexYet(bench)
     return found
 
 
@@ -162,9 +173,10 @@ def render(
     return HTMLResponse(text, status, headers={"vary": "HX-Request"})
 
 
-def waiting(request: Request, bench: Bench, of: Bench | None = None) -> HTMLResponse:
-    """The page that waits for an index, of `bench` or another; it says why there is none where it cannot be made."""
-    return render(request, WAITING, bench, error=request.app.state.keeper.error(of or bench))
+def waiting(request: Request, error: Exception) -> HTMLResponse:
+    """The page that waits for the index of a NoIndexYet; it says why there is none where it cannot be made."""
+    assert isinstance(error, NoIndexYet)
+    return render(request, WAITING, bench_of(request), error=request.app.state.keeper.error(error.bench))
 
 
 MOST = 2000

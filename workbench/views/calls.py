@@ -58,7 +58,7 @@ from ragassay.retrieval.dependencies import (
     searching_agents,
 )
 
-from ..asked import bench_of, index_of, render, waiting
+from ..asked import bench_of, index_of, render
 from ..index.read import Index
 from . import View
 
@@ -292,8 +292,6 @@ def cache_of(workspace: Workspace) -> ReplyCache:
 def show(request: Asked) -> Response:
     """The calls that the address names, whole; all of a query as a list, where it names none."""
     bench, index = bench_of(request), index_of(request)
-    if index is None:
-        return waiting(request, bench)
     place = index.place_of(request.path_params["query"])
     if place is None:
         raise HTTPException(404)

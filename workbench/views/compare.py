@@ -28,7 +28,7 @@ from ragassay.records import Figure, Page
 from ragassay.table import Agent, Cell, Column, Row, Table
 from ragassay.text import listed, one_line
 
-from ..asked import Bench, bench_of, is_part, render, start_of, waiting
+from ..asked import Bench, bench_of, index_of, is_part, render, start_of
 from ..index.read import Index
 from ..look import TestSet, mean_of, test_set
 from ..moved import Changes, Moved, SameQueries, by_table, changed, changes_of, judged_otherwise, moved, same_queries
@@ -200,12 +200,7 @@ def show(request: Request) -> Response:
     if any(name not in benches for name in names):
         raise HTTPException(404)
     others = [benches[name] for name in dict.fromkeys(names) if name != bench.name]
-    indexes = []
-    for one in (bench, *others) if others else ():
-        index = request.app.state.keeper.index(one)
-        if index is None:
-            return waiting(request, bench, one)
-        indexes.append(index)
+    indexes = [index_of(request, one) for one in (bench, *others)] if others else []
     there = benches.there()
     there += [one for one in (bench, *others) if one not in there]
     given: dict[str, Any] = {"others": others, "there": there, "parents": benches.parents, "told": told}
@@ -357,9 +352,7 @@ def show_handed(request: Request) -> Response:
     other = request.app.state.benches.get(request.query_params.get("with", ""))
     if other is None or other is bench:
         raise HTTPException(404)
-    before, after = (request.app.state.keeper.index(one) for one in (bench, other))
-    if before is None or after is None:
-        return waiting(request, bench, bench if before is None else other)
+    before, after = index_of(request, bench), index_of(request, other)
     agent = request.query_params.get("agent", "")
     if agent not in before.agents or agent not in after.agents:
         raise HTTPException(404)

@@ -16,7 +16,7 @@ from ragassay.evaluate.report.plots import colours_of
 from ragassay.evaluate.report.queries import game_views
 from ragassay.evaluate.results import POINTS
 
-from ..asked import bench_of, index_of, render, waiting
+from ..asked import bench_of, index_of, render
 from ..index.read import Index
 from . import View
 from .queries import columns_of, listing_of
@@ -94,8 +94,6 @@ def right_of(index: Index, criterion: str, turns: Sequence[TurnShown], agents: S
 def show(request: Request) -> Response:
     """The page of a conversation, by its name; `agents` are those whose answers are shown, all where none is named."""
     bench, index = bench_of(request), index_of(request)
-    if index is None:
-        return waiting(request, bench)
     conversation = request.path_params["conversation"]
     listing, columns = columns_of(index, listing_of(request.query_params))
     turns = turns_of(index, conversation, columns.agents)

@@ -29,7 +29,7 @@ from ragassay.records import Figure, Taken
 from ragassay.table import Cell, Table
 from ragassay.text import one_line
 
-from ..asked import Bench, bench_of, index_of, is_part, render, waiting
+from ..asked import Bench, bench_of, index_of, is_part, render
 from ..index.read import Index, Measure
 from ..look import NAMED, Look, Slice, Wanted, choices, listing, look, mean_of, means_on, test_set
 from . import View
@@ -155,8 +155,6 @@ def show(request: Request) -> Response:
     if not bench.workspace.figures.exists():
         return render(request, "said.html.j2", bench, said="There are no figures yet: the run has not come to compare.")
     index = index_of(request)
-    if index is None:
-        return waiting(request, bench)
     r = results_of(bench)
     given: dict[str, Any] = {"r": r, "colour": colours_of(r.agents), "confidence": confidence(r)}
     given |= _looked(bench, index, r, request.query_params)

@@ -43,7 +43,7 @@ from ragassay.files import read_records
 from ragassay.records import Figure, Query
 from ragassay.table import Cell
 
-from ..asked import PERSON, Bench, bench_of, form_of, index_of, is_part, now, person_of, render, waiting, why_no_name
+from ..asked import PERSON, Bench, bench_of, form_of, index_of, is_part, now, person_of, render, why_no_name
 from ..index.read import Index
 from . import View
 
@@ -413,8 +413,6 @@ def _next(
     """The page, or the item alone. first: the item to show before others; elsewhere: whether what was said now was not
     kept, since the person had spoken of the item in another window."""
     index = index_of(request)
-    if index is None:
-        return waiting(request, bench)
     working = Working(bench.workspace, sheet, who)
     named = [item for item in items_of(bench.workspace, sheet) if item.item == first]
     one, n_gone = None, 0

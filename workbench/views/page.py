@@ -11,7 +11,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
-from ..asked import Bench, bench_of, index_of, render
+from ..asked import Bench, bench_of, render
+from ..index.read import Index
 from ..pages.pictures import Library, Picture, Placed
 from ..pages.texts import DocumentPages, Piece, Stretch, evidence_in, stretch_of_passage
 from . import View
@@ -57,7 +58,8 @@ class Sheet:
 
 def show(request: Request) -> Response:
     """The page, and those after it that the passage runs on to."""
-    bench, index, params = bench_of(request), index_of(request), request.query_params
+    bench, params = bench_of(request), request.query_params
+    index: Index | None = request.app.state.keeper.index(bench)  # without one the page alone is shown
     library: Library = request.app.state.library
     doc, number = request.path_params["doc"], _number(request)
     document = library.document(bench.workspace, doc)

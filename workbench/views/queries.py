@@ -24,7 +24,7 @@ from ragassay.evaluate.results import POINTS
 from ragassay.files import json_line
 from ragassay.text import csv_cell, csv_of, one_line
 
-from ..asked import bench_of, index_of, is_part, read, render, start_of, waiting
+from ..asked import bench_of, index_of, is_part, read, render, start_of
 from ..index.read import FACETS, SOURCES, Asked, Failed, Index, Measure, Order
 from ..look import facet_said
 from . import View
@@ -273,8 +273,6 @@ def columns_of(index: Index, listing: Listing) -> tuple[Listing, Columns]:
 def show(request: Request) -> Response:
     """The page; the list alone, or its rows from `from` on, where htmx asks."""
     bench, index = bench_of(request), index_of(request)
-    if index is None:
-        return waiting(request, bench)
     listing, columns = columns_of(index, listing_of(request.query_params))
     found, first = places(index, listing), start_of(request)
     last = min(first + (ANSWERS_AT_ONCE if listing.answers else AT_ONCE), len(found))
@@ -338,8 +336,6 @@ def write(request: Request) -> Response:
     bench, index, kind = bench_of(request), index_of(request), request.path_params["kind"]
     if kind not in KINDS:
         raise HTTPException(404)
-    if index is None:
-        return waiting(request, bench)
     listing, columns = columns_of(index, listing_of(request.query_params))
     parts = _written(index, places(index, listing), columns.agents)
     headers = {"content-disposition": f'attachment; filename="{bench.name}-queries.{kind}"'}

@@ -24,7 +24,7 @@ from ragassay.evaluate.texts.sentences import CITATION
 from ragassay.evidence import Span
 from ragassay.retrieval.dependencies import REWRITING_FAILED
 
-from ..asked import Bench, bench_of, index_of, render, waiting
+from ..asked import Bench, bench_of, index_of, render
 from ..index.read import Index
 from ..pages.pictures import Library
 from ..pages.texts import documents_of, evidence_in
@@ -374,8 +374,6 @@ def traces_of(searches: Searches, numbers: Mapping[str, int]) -> list[Trace]:
 def show(request: Request) -> Response:
     """The page of a query, by its id; what the list was asked for goes along, for the next and the previous."""
     bench, index = bench_of(request), index_of(request)
-    if index is None:
-        return waiting(request, bench)
     place = index.place_of(request.path_params["query"])
     if place is None:
         raise HTTPException(404)
