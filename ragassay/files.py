@@ -17,7 +17,7 @@ from io import FileIO
 from operator import attrgetter
 from pathlib import Path
 from sys import intern
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, Self, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -45,6 +45,7 @@ def digest_json(value: Any) -> str:
 
 R = TypeVar("R", bound=BaseModel)
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 _OTHER_KINDS = (
@@ -53,6 +54,29 @@ _OTHER_KINDS = (
     (b"\xff\xfe", "UTF-16", "save it as UTF-8"),
     (b"\xfe\xff", "UTF-16", "save it as UTF-8"),
 )
+
+
+def file_stamp(path: Path) -> tuple[int, int] | None:
+    """What tells whether a file has changed: its size in bytes, and when it was written in ns; None where none is."""
+    found = path.stat() if path.exists() else None
+    return found and (found.st_size, found.st_mtime_ns)
+
+
+def while_unchanged(most: int) -> Callable[[F], F]:
+    """A function of files gives what it gave before, until one of them is another (`file_stamp`); `most` are kept.
+
+    The files are those of its arguments that are paths; all must hash, and none is given by name.
+    """
+
+    def decorate(function: F) -> F:
+        @lru_cache(maxsize=most)
+        def kept(seen: object, *given: Any) -> Any:
+            del seen
+            return function(*given)
+
+        return cast(F, lambda *given: kept(tuple(file_stamp(one) for one in given if isinstance(one, Path)), *given))
+
+    return decorate
 
 
 def user_cache() -> Path:

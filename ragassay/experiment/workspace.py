@@ -7,7 +7,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +14,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from ..errors import InputError
-from ..files import append_line, digest_json, read_objects, read_records, record_of
+from ..files import append_line, digest_json, read_objects, read_records, record_of, while_unchanged
 from ..prompts import how_many_fit
 from ..records import Id, Passage, Record, StageUsage
 from .mirror import Mirror
@@ -101,13 +100,11 @@ def count_by_chunking(path: Path) -> Counter[str]:
 
 def digest_passages(path: Path, chunkings: Collection[str]) -> str:
     """SHA-256 of the lines of these chunkings: that of the file, where there are no others."""
-    written = path.stat()
-    return _digest(path, written.st_mtime_ns, written.st_size, frozenset(chunkings))
+    return _digest(path, frozenset(chunkings))
 
 
-@lru_cache(maxsize=256)
-def _digest(path: Path, written_ns: int, size: int, chunkings: frozenset[str]) -> str:
-    del written_ns, size  # so that it is worked out once for all variants, and again once the file is another
+@while_unchanged(256)
+def _digest(path: Path, chunkings: frozenset[str]) -> str:
     digest = hashlib.sha256()
     with path.open("rb") as stream:
         for line in stream:

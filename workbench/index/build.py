@@ -18,7 +18,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import chain
 from multiprocessing.connection import Connection
 from operator import attrgetter
@@ -36,7 +35,7 @@ from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.report.page import read_results
 from ragassay.evidence import place_of
 from ragassay.experiment.workspace import Workspace, read_not_asked
-from ragassay.files import Qrels, digest_file, digest_json, read_qrels, read_records, read_rows
+from ragassay.files import Qrels, digest_json, file_stamp, read_qrels, read_records, read_rows
 from ragassay.records import (
     Answer,
     Assessment,
@@ -75,20 +74,8 @@ def stamp_of(workspace: Workspace) -> str:
     files = [workspace.queries, workspace.passages, workspace.relevance, workspace.pointwise, workspace.games]
     files += [workspace.judgments, workspace.lists, workspace.qrels, workspace.figures, workspace.values]
     files += [workspace.not_asked, workspace.own_qrels, *_answers(workspace)]
-    seen = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files if path.exists()]
+    seen = [(str(path), *found) for path in files if (found := file_stamp(path))]
     return digest_json([LAYOUT, seen])
-
-
-def digest_kept(path: Path) -> str:
-    """SHA-256 of a file's content, which is not read again where its size and time are as they were. Raises OSError."""
-    there = path.stat()
-    return _digest_of(path, there.st_size, there.st_mtime_ns)
-
-
-@lru_cache(maxsize=4096)
-def _digest_of(path: Path, size: int, time: int) -> str:
-    del size, time
-    return digest_file(path)
 
 
 def build(workspace: Workspace, out: Path) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -45,7 +44,7 @@ from ragassay.evaluate.judging.engine.rounds import judged, units
 from ragassay.evaluate.judging.panel import panels_of
 from ragassay.evaluate.report.plots import colours_of
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import read_records
+from ragassay.files import read_records, while_unchanged
 from ragassay.models.requests import Batch, Reply, ask_again
 from ragassay.prompts import Message, Prompt
 from ragassay.records import Answer, Found, Judgment, Passage, Query
@@ -276,9 +275,8 @@ def _about(case: Any) -> list[str]:
     return [one.subject for one in getattr(case, "single", (case,))]
 
 
-@lru_cache(maxsize=2)
-def _cache(own: Path, recorded: tuple[Path, ...], stamp: tuple[object, ...]) -> ReplyCache:
-    del stamp
+@while_unchanged(2)
+def _cache(own: Path, recorded: tuple[Path, ...], *_files: Path) -> ReplyCache:
     return ReplyCache(own, recorded)
 
 
@@ -286,7 +284,7 @@ def cache_of(workspace: Workspace) -> ReplyCache:
     """What is kept, read again where a file has changed. Raises InputError."""
     own, recorded = workspace.replies, workspace.recorded_replies()
     files = sorted(path for folder in (own, *recorded) for path in folder.glob("*.jsonl*"))
-    return _cache(own, recorded, tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in files))
+    return _cache(own, recorded, *files)
 
 
 def show(request: Asked) -> Response:

@@ -23,7 +23,7 @@ from ragassay.evaluate.report.wording import MISSING, kind_of, measure_name, num
 from ragassay.evaluate.results import POINTS
 from ragassay.evidence import Span, merged
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import read_records
+from ragassay.files import read_records, while_unchanged
 from ragassay.records import Figure, Page
 from ragassay.table import Agent, Cell, Column, Row, Table
 from ragassay.text import listed, one_line
@@ -67,7 +67,7 @@ class SameTexts:
     def of(cls, before: Workspace, after: Workspace) -> SameTexts:
         """Of two runs. Raises InputError where `pages.jsonl` cannot be read."""
         paths = (before.pages, after.pages)
-        one, other = (_texts(path, path.stat().st_mtime_ns) if path.exists() else {} for path in paths)
+        one, other = (_texts(path) if path.exists() else {} for path in paths)
         otherwise = {doc for doc in one.keys() | other.keys() if one.get(doc) != other.get(doc)}
         return cls(frozenset(one.keys() - otherwise), tuple(sorted(otherwise)))
 
@@ -90,10 +90,9 @@ def overlap(one: Sequence[Span], other: Sequence[Span]) -> float:
     return common / (total - common)
 
 
-@lru_cache(maxsize=8)
-def _texts(path: Path, changed_ns: int) -> dict[str, str]:
+@while_unchanged(8)
+def _texts(path: Path) -> dict[str, str]:
     """Document to the digest of its text as it was read."""
-    del changed_ns
     made: dict[str, hashlib._Hash] = {}
     for page in read_records(path, Page):
         digest = made.setdefault(page.doc, hashlib.sha256())

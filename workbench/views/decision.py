@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
-from pathlib import Path
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -25,6 +24,7 @@ from ragassay.evaluate.report.screening import read_screen, screening_shown
 from ragassay.evaluate.report.tables import looks, ranking, ranking_on, saved, summing_up
 from ragassay.evaluate.report.wording import Kind, confidence, kind_of, number, overstated
 from ragassay.evaluate.results import POINTS, Results
+from ragassay.files import while_unchanged
 from ragassay.records import Figure, Taken
 from ragassay.table import Cell, Table
 from ragassay.text import one_line
@@ -155,7 +155,7 @@ def show(request: Request) -> Response:
     if not bench.workspace.figures.exists():
         return render(request, "said.html.j2", bench, said="There are no figures yet: the run has not come to compare.")
     index = index_of(request)
-    r = results_of(bench)
+    r = _results(bench.workspace.figures)
     given: dict[str, Any] = {"r": r, "colour": colours_of(r.agents), "confidence": confidence(r)}
     given |= _looked(bench, index, r, request.query_params)
     if is_part(request):
@@ -163,16 +163,7 @@ def show(request: Request) -> Response:
     return render(request, "decision.html.j2", bench, **given, **_decided(bench, r))
 
 
-def results_of(bench: Bench) -> Results:
-    """`results.json`, read again where it has changed. Raises InputError."""
-    path = bench.workspace.figures
-    return _results(path, path.stat().st_mtime_ns)
-
-
-@lru_cache(maxsize=8)
-def _results(path: Path, changed_ns: int) -> Results:
-    del changed_ns
-    return read_results(path)
+_results = while_unchanged(8)(read_results)
 
 
 def wanted_of(bench: Bench, index: Index, results: Results, params: Mapping[str, str]) -> Wanted | None:

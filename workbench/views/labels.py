@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -39,7 +37,7 @@ from ragassay.evaluate.report.tables import corrected_cell, corrected_difference
 from ragassay.evaluate.report.wording import Kind, measure_help, measure_name, number
 from ragassay.evaluate.results import AmongJudges, CorrectedFigure, Corrections
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import read_records
+from ragassay.files import file_stamp, read_records, while_unchanged
 from ragassay.records import Figure, Query
 from ragassay.table import Cell
 
@@ -151,17 +149,12 @@ class Place:
         return self.n - self.n_labelled - self.n_skipped
 
 
-@lru_cache(maxsize=16)
-def _items(path: Path, size: int, time: int) -> tuple[Drawn, ...]:
-    del size, time
-    return read_items(path)
+_items = while_unchanged(16)(read_items)
 
 
 def items_of(workspace: Workspace, sheet: str) -> tuple[Drawn, ...]:
     """The items of a sheet there is, read once. Raises InputError."""
-    path = workspace.label_samples / f"{sheet}.jsonl"
-    there = path.stat()
-    return _items(path, there.st_size, there.st_mtime_ns)
+    return _items(workspace.label_samples / f"{sheet}.jsonl")
 
 
 class Working:
@@ -257,8 +250,7 @@ def stamp_of(workspace: Workspace) -> str:
     paths = [workspace.own_labels, workspace.relevance, workspace.pointwise, workspace.games, workspace.queries]
     if not workspace.own_labels.exists():
         return ""
-    seen = [path.stat() for path in paths if path.exists()]
-    return repr([(one.st_size, one.st_mtime_ns) for one in seen])
+    return repr([file_stamp(path) for path in paths])
 
 
 def people_say(workspace: Workspace) -> PeopleSay:

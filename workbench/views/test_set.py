@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -18,7 +18,7 @@ from starlette.responses import Response
 
 from ragassay.evaluate.human_labels.sheet import corpus_held
 from ragassay.experiment.workspace import Action, Edit, Workspace, add_edit, id_of_rejected, read_edits
-from ragassay.files import read_objects
+from ragassay.files import read_objects, while_unchanged
 from ragassay.records import original_of
 from ragassay.text import one_line
 
@@ -127,8 +127,7 @@ class TestSet:
 
 def read_test_set(workspace: Workspace) -> TestSet:
     """Read it, or take what was read of the same files before. Raises InputError with file and line."""
-    paths = (workspace.queries, workspace.pool, workspace.rejected, workspace.pages)
-    return _read(paths, tuple((p.stat().st_size, p.stat().st_mtime_ns) if p.exists() else None for p in paths))
+    return _read(workspace.queries, workspace.pool, workspace.rejected, workspace.pages)
 
 
 def found_in(questions: Iterable[Question], words: str, facets: Mapping[str, str]) -> list[Question]:
@@ -142,10 +141,8 @@ def found_in(questions: Iterable[Question], words: str, facets: Mapping[str, str
     ]
 
 
-@lru_cache(maxsize=4)
-def _read(paths: tuple[Path, ...], seen: tuple[object, ...]) -> TestSet:
-    del seen
-    queries, pool, rejected, pages = paths
+@while_unchanged(4)
+def _read(queries: Path, pool: Path, rejected: Path, pages: Path) -> TestSet:
     every, pooled = (
         [Question(row["_id"], row["text"], row.get("metadata") or {}) for row in _rows(path)]
         for path in (queries, pool)
