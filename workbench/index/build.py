@@ -35,7 +35,16 @@ from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.report.page import read_results
 from ragassay.evidence import place_of
 from ragassay.experiment.workspace import Workspace, read_not_asked
-from ragassay.files import Qrels, digest_json, file_stamp, read_qrels, read_records, read_rows
+from ragassay.files import (
+    Qrels,
+    digest_file,
+    digest_json,
+    file_stamp,
+    read_qrels,
+    read_records,
+    read_rows,
+    while_unchanged,
+)
 from ragassay.records import (
     Answer,
     Assessment,
@@ -76,6 +85,10 @@ def stamp_of(workspace: Workspace) -> str:
     files += [workspace.not_asked, workspace.own_qrels, *_answers(workspace)]
     seen = [(str(path), *found) for path in files if (found := file_stamp(path))]
     return digest_json([LAYOUT, seen])
+
+
+digest_kept = while_unchanged(4096)(digest_file)
+"""SHA-256 of a file's content, which is not read again where its size and time are as they were. Raises OSError."""
 
 
 def build(workspace: Workspace, out: Path) -> None:

@@ -24,11 +24,11 @@ from pathlib import Path
 
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import digest_file, digest_json, while_unchanged, write_bytes
+from ragassay.files import digest_json, write_bytes
 from ragassay.synth.documents.doc_ids import find_documents
 from ragassay.synth.pdf.process import MOST_MEMORY, PdfProcess, WorkerDied
 
-from ..index.build import Kept
+from ..index.build import Kept, digest_kept
 from . import worker
 from .texts import DocumentPages, Texts
 
@@ -303,9 +303,6 @@ def _make_room(kept: Path, size: int) -> None:
         path.with_suffix(".json").unlink(missing_ok=True)
 
 
-_digest_kept = while_unchanged(4096)(digest_file)
-
-
 class Library:
     """What there is of each document. Only names that are in the corpus folder lead to a file."""
 
@@ -364,6 +361,6 @@ class Library:
         if path is None or not isinstance(then, str):
             return False
         try:
-            return _digest_kept(path) != then
+            return digest_kept(path) != then
         except OSError:
             return True
