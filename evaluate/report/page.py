@@ -29,7 +29,7 @@ from ..results import Comparison, Part, Results
 from ..screening.screened import ScreenResults
 from . import decision, judge, tables
 from .plots import HeatColumn, colours_of, environment, heat_map
-from .queries import Evidence, SuspiciousDocument, evidence_sections, mean_label, read_evidence, size
+from .queries import Evidence, evidence_sections, mean_label, read_evidence, size
 from .screening import read_screen, screening_shown
 from .wording import (
     beside_the_verdict,
@@ -117,7 +117,7 @@ def render(
         queries=_QUERIES,
         passages=_PASSAGES,
         heat=by_question(evidence, results.agents),
-        suspicious=suspicious_pages(evidence.suspicious) if evidence.suspicious else None,
+        suspicious=evidence.suspicious,
         screening=screening_shown(screening) if screening else None,
         validity=validity,
     )
@@ -259,20 +259,6 @@ def _pair(row: Comparison, *, turned: bool) -> Cell:
     more = [f"p {'not defined' if row.p_holm is None else p_words(row.p_holm)}"]
     more += ["only by itself"] if undecided and leaves_out_0(figure) else []
     return replace(made, value=f"{SIGNS[verdict]} {made.value}", more=tuple(more), css="undecided" if undecided else "")
-
-
-def suspicious_pages(documents: Sequence[SuspiciousDocument]) -> Table:
-    """The pages of each document with most reasons to doubt their text."""
-    rows: list[Row] = []
-    for one in documents:
-        about = (one.doc, f"{one.n:,} of {one.n_pages:,}", f"{100 * one.n / one.n_pages:.0f}%")
-        for place, page in enumerate(one.worst):
-            head = ("", "", "") if place else about
-            rows.append((*head, str(page.page), "; ".join(page.reasons), page.excerpt))
-    names = ("Document", "Pages", "Share", "Page", "What looks wrong", "How it begins")
-    numbers = ("Pages", "Share", "Page")
-    columns = [Column(name, numbers=name in numbers) for name in names]
-    return Table("Pages whose text looks wrong, by document", columns, rows)
 
 
 def kinds_line(queries: Sequence[Query], asked: Mapping[str, float]) -> str:

@@ -25,6 +25,7 @@ from ragassay.records import (
     original_of,
     own_failures,
 )
+from ragassay.table import Column, Row, Table
 
 from ..inputs.clusters import writer
 from ..inputs.labels import HIGHEST
@@ -33,29 +34,6 @@ from ..ratings.verdicts import Verdict, verdicts
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
-
-WORST = 3
-"""How many of a document's pages that look wrong are shown."""
-
-
-@dataclass(frozen=True)
-class SuspiciousPage:
-    """A page whose text looks wrong, why, and how it begins."""
-
-    page: int
-    reasons: list[str]
-    excerpt: str
-
-
-@dataclass(frozen=True)
-class SuspiciousDocument:
-    """A document of which `n` of `n_pages` pages look wrong, and of those the ones with most reasons."""
-
-    doc: str
-    n: int
-    n_pages: int
-    worst: list[SuspiciousPage]
-
 
 REFUSAL = "refusal"
 """Said of an answer by yes or no, and no grade of it."""
@@ -77,7 +55,7 @@ class Evidence:
     lists: dict[str, list[RankedList]] = field(default_factory=dict)
     looks: str | None = None
     kinds_asked: Mapping[str, float] = field(default_factory=dict)
-    suspicious: Sequence[SuspiciousDocument] = ()
+    suspicious: Table | None = None
     not_asked: frozenset[tuple[str, str]] = frozenset()
 
 
@@ -159,7 +137,7 @@ def read_evidence(workspace: Workspace, agents: Sequence[str]) -> Evidence:
         lists=_grouped(_records(workspace.lists, RankedList), lambda row: row.query_id),
         looks=looks_said(workspace),
         kinds_asked=questions.kinds if questions.from_needs else {},
-        suspicious=_suspicious(workspace.suspicious_pages),
+        suspicious=suspicious_pages(workspace.suspicious_pages),
         not_asked=read_not_asked(workspace.not_asked),
     )
 
@@ -280,17 +258,26 @@ def _records(path: Path, kind: type[R]) -> list[R]:
     return read_records(path, kind) if path.is_file() else []
 
 
-def _suspicious(path: Path) -> list[SuspiciousDocument]:
-    """The documents with pages that look wrong, those with the largest share first."""
-    pages: dict[tuple[str, int], list[SuspiciousPage]] = {}
+WORST = 3
+"""How many of a document's pages that look wrong are shown."""
+
+
+def suspicious_pages(path: Path) -> Table | None:
+    """The pages whose text looks wrong, of each document those with most reasons to doubt it; the document with the
+    largest share of such pages first. None without any."""
+    pages: dict[tuple[str, int], list[tuple[int, list[str], str]]] = {}
     for row in _objects(path):
-        page = SuspiciousPage(int(row["page"]), [str(reason) for reason in row["reasons"]], str(row["excerpt"]))
+        page = (int(row["page"]), [str(reason) for reason in row["reasons"]], str(row["excerpt"]))
         pages.setdefault((str(row["doc"]), int(row["n_pages"])), []).append(page)
-    found = [
-        SuspiciousDocument(doc, len(rows), n, sorted(rows, key=lambda row: (-len(row.reasons), row.page))[:WORST])
-        for (doc, n), rows in pages.items()
-    ]
-    return sorted(found, key=lambda one: -one.n / one.n_pages)
+    rows: list[Row] = []
+    for (doc, n), found in sorted(pages.items(), key=lambda item: -len(item[1]) / item[0][1]):
+        about = (doc, f"{len(found):,} of {n:,}", f"{100 * len(found) / n:.0f}%")
+        worst_first = sorted(found, key=lambda one: (-len(one[1]), one[0]))
+        for place, (number, reasons, excerpt) in enumerate(worst_first[:WORST]):
+            rows.append((*(("", "", "") if place else about), str(number), "; ".join(reasons), excerpt))
+    names = ("Document", "Pages", "Share", "Page", "What looks wrong", "How it begins")
+    columns = [Column(name, numbers=name in ("Pages", "Share", "Page")) for name in names]
+    return Table("Pages whose text looks wrong, by document", columns, rows) if rows else None
 
 
 def unreadable_documents(workspace: Workspace) -> list[tuple[str, str]]:
@@ -408,24 +395,6 @@ def size(text: str) -> int:
     return len(text.encode())
 
 
-@dataclass(frozen=True)
-class Said:
-    """An answer, and all who gave it word for word."""
-
-    agents: tuple[str, ...]
-    first: AnswerView
-
-
-@dataclass(frozen=True)
-class Listed:
-    """A passage in the list of all; `number` is its place in the corpus's order, from 1."""
-
-    number: int
-    id: str
-    passage: Passage
-    place: str
-
-
 def evidence_sections(
     templates: Environment, evidence: Evidence, agents: Sequence[str], criteria: Sequence[str], k: int, room: int
 ) -> tuple[Markup, Markup, Markup]:
@@ -433,11 +402,12 @@ def evidence_sections(
     named there.
     """
     views = query_views(evidence, agents, k)
-    listed = {
-        pid: Listed(n, pid, one, place(one.metadata)) for n, (pid, one) in enumerate(evidence.passages.items(), 1)
-    }
+    listed = {pid: number for number, pid in enumerate(evidence.passages, 1)}
     one_query, one_passage = templates.get_template("query.html.j2"), templates.get_template("passage.html.j2")
-    texts = {pid: Markup(one_passage.render(p=one)) for pid, one in listed.items()}  # noqa: S704
+    texts = {
+        pid: Markup(one_passage.render(number=listed[pid], passage=one, place=place(one.metadata)))  # noqa: S704
+        for pid, one in evidence.passages.items()
+    }
 
     def rendered(at: int, detail: Detail) -> Rendered:
         view = views[at]
@@ -475,11 +445,11 @@ def evidence_sections(
     return Markup(hardest), Markup(queries), Markup(passages)  # noqa: S704
 
 
-def _said(answers: Sequence[AnswerView]) -> list[Said]:
+def _said(answers: Sequence[AnswerView]) -> list[list[AnswerView]]:
     """Answers that are word for word the same, and from the same passages, together; failures each by itself."""
 
     def key(view: AnswerView) -> Hashable:
         text = view.answer.answer if view.answer else None
         return view.agent if text is None else (text, tuple(one.id for one in view.passages), view.rewritten)
 
-    return [Said(tuple(view.agent for view in group), group[0]) for group in _grouped(answers, key).values()]
+    return list(_grouped(answers, key).values())

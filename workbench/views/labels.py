@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import Any
 from urllib.parse import quote
 
-from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -32,84 +31,26 @@ from ragassay.evaluate.human_labels.sheet import (
 )
 from ragassay.evaluate.inputs.clusters import Clusters, source_clusters
 from ragassay.evaluate.inputs.labels import GAME, Label, read_labels
-from ragassay.evaluate.report.plots import axis_labels, colours_of, scale, whisker
-from ragassay.evaluate.report.tables import corrected_cell, corrected_differences, kind_corrected, labels_needed
-from ragassay.evaluate.report.wording import Kind, measure_help, measure_name, number
+from ragassay.evaluate.report.plots import colours_of
+from ragassay.evaluate.report.tables import corrected_differences
+from ragassay.evaluate.report.wording import measure_name
 from ragassay.evaluate.results import AmongJudges, CorrectedFigure, Corrections
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import file_stamp, read_records, while_unchanged
 from ragassay.records import Figure, Query
-from ragassay.table import Cell
 
 from ..asked import PERSON, Bench, bench_of, form_of, index_of, is_part, now, person_of, render, why_no_name
 from ..index.read import Index
 from . import View
 
 
-@dataclass(frozen=True)
-class AgentShown:
-    """An agent on a measure. judged, corrected: plots; cell: the corrected figure in words. needed: how many labels a
-    narrow interval takes. half: half the corrected interval's width in words, and half that of the labels before, which
-    says whether it tightens; '' where there is none.
-    """
-
-    agent: str
-    judged: Markup
-    corrected: Markup
-    cell: Cell
-    n_labels: int
-    needed: str
-    half: str
-    before: str
-
-
-@dataclass(frozen=True)
-class MeasureShown:
-    """A measure, its agents, and the axis under them."""
-
-    name: str
-    help: str
-    agents: tuple[AgentShown, ...]
-    axis: Markup
-
-    @property
-    def told(self) -> bool:
-        """Whether the labels correct it for any agent."""
-        return any(not one.cell.why for one in self.agents)
-
-
-def measures_shown(corrected: Corrections, before: Corrections | None) -> tuple[MeasureShown, ...]:
-    """The means by measure, in the figures' order; before: what fewer labels said."""
-    by_measure: dict[str, list[CorrectedFigure]] = {}
-    for figure in corrected.figures:
+def by_measure(found: Corrections | None) -> dict[str, dict[str, CorrectedFigure]]:
+    """Measure and agent to the mean as judged and as corrected, in the figures' order."""
+    figures: dict[str, dict[str, CorrectedFigure]] = {}
+    for figure in found.figures if found else ():
         if figure.other is None:
-            by_measure.setdefault(figure.measure, []).append(figure)
-    old = {(f.measure, f.agent): f.corrected for f in (before.figures if before else ()) if f.other is None}
-    made = []
-    for name, figures in by_measure.items():
-        axis = scale([each for figure in figures for each in (figure.judged, figure.corrected)])
-        kind = kind_corrected(figures[0])
-        agents = tuple(
-            AgentShown(
-                figure.agent,
-                whisker(figure.judged, axis, 11, f"{figure.agent}, as judged", kind),
-                whisker(figure.corrected, axis, 0, f"{figure.agent}, as corrected", kind),
-                corrected_cell(figure),
-                figure.n_labels,
-                labels_needed(figure),
-                _half(figure.corrected, kind),
-                _half(old.get((name, figure.agent)), kind),
-            )
-            for figure in figures
-        )
-        made.append(MeasureShown(measure_name(name), measure_help(name), agents, axis_labels(axis, kind)))
-    return tuple(made)
-
-
-def _half(figure: Figure | None, kind: Kind) -> str:
-    if figure is None or figure.ci_low is None or figure.ci_high is None:
-        return ""
-    return f"±{number((figure.ci_high - figure.ci_low) / 2, kind)}"
+            figures.setdefault(figure.measure, {})[figure.agent] = figure
+    return figures
 
 
 PASSAGE = ("not", "somewhat", "very")
@@ -451,13 +392,16 @@ def _figures(request: Request, bench: Bench, sheets: list[dict[str, Any]]) -> di
     said = told.value if stamp else None
     corrected = said.corrected if said else None
     through = all(place.n_left == 0 for sheet in sheets for place in sheet["places"].values())
-    before = told.before.corrected if told.before and told.before.corrected else None
+    figures = by_measure(corrected)
+    bare = [name for name, row in figures.items() if all(one.corrected.value is None for one in row.values())]
     return {
         "say": said,
         "busy": told.busy,
         "error": told.error,
         "through": through,
-        "measures": measures_shown(corrected, before) if corrected else (),
+        "measures": {name: row for name, row in figures.items() if name not in bare},
+        "bare": [measure_name(name) for name in bare],
+        "before": by_measure(told.before.corrected if told.before else None),
         "differences": corrected_differences(corrected) if corrected else (),
         "colour": colours_of(bench.workspace.experiment.agent_names()),
     }
