@@ -475,6 +475,11 @@ class Figure(Record):
     ci_low: float | None = None
     ci_high: float | None = None
 
+    def turned(self) -> Figure:
+        """A difference the other way round."""
+        value, low, high = (None if end is None else -end for end in (self.value, self.ci_high, self.ci_low))
+        return self.model_copy(update={"value": value, "ci_low": low, "ci_high": high})
+
 
 OWN_SYSTEM = "agent:"
 """What the name of a user's own system begins with where the names of models stand."""

@@ -158,7 +158,7 @@ def choices(index: Index, queries: TestSet) -> list[Choice]:
     """The menus that have something to choose from."""
     made = []
     for name in SLICED:
-        if len(values := index.facet(name)) > 1:
+        if len(values := index.facets[name]) > 1:
             entries = tuple((value, f"{one_line(value)} ({n:,})") for value, n in values if value)
             made.append(Choice(name, NAMES[name], entries))
     low, high = queries.limits()
@@ -333,12 +333,9 @@ def _against(
     """silent: whether these queries may not decide, so that no verdict is given."""
     row = next(one for one in pairs if {one.agent_a, one.agent_b} == {baseline, other})
     turned = row.agent_a == other
-    shown, verdict = row.difference, str(row.verdict)
+    verdict = str(row.verdict)
     if turned != lower_is_better:
         verdict = {"better": "worse", "worse": "better"}.get(verdict, verdict)
-    if turned:
-        value, low, high = (None if end is None else -end for end in (shown.value, shown.ci_low, shown.ci_high))
-        shown = shown.model_copy(update={"value": value, "ci_low": high, "ci_high": low})
     values: Mapping[str, Floats] = dict(zip(rows.table.agents, rows.table.known, strict=True))
     gaps = (values[baseline] - values[other]) * (-1 if lower_is_better else 1)
     ahead, behind = gaps > NO_SPREAD, gaps < -NO_SPREAD
@@ -348,4 +345,5 @@ def _against(
     level = int((~np.isnan(gaps)).sum() - ahead.sum() - behind.sum())
     said = "" if silent else row.sentence
     counts = (int(ahead.sum()), level, int(behind.sum()))
-    return Against(other, shown, "" if silent else verdict, said, *counts, tuple(won_at), tuple(lost_at))
+    difference = row.difference.turned() if turned else row.difference
+    return Against(other, difference, "" if silent else verdict, said, *counts, tuple(won_at), tuple(lost_at))

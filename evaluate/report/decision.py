@@ -11,9 +11,8 @@ from ragassay.text import listed, one_line
 
 from ..results import POINTS, Audit, AuditFinding, Problem, Results
 from .judge import SIGNIFICANT, finding_shown
-from .plots import Scale, scale
 from .tables import scale_words, way
-from .wording import MISSING, Kind, kind_of, number, shown
+from .wording import MISSING, kind_of, number, shown
 
 COSTS = {"cost_usd": "cost", "latency_s": "latency"}
 """What an answer takes, of which less is better, and what the sheet calls it."""
@@ -66,7 +65,7 @@ def front(results: Results) -> Front:
         FrontRow(
             agent,
             shown(ratings[agent], "points"),
-            [shown(results.answers[agent][key], "usd" if key == "cost_usd" else "seconds") for key in counted],
+            [shown(results.answers[agent][key], kind_of(key)) for key in counted],
             next((other for other in rated if behind(agent, other)), None),
         )
         for agent in rated
@@ -129,11 +128,6 @@ _LIKELY = 10
 """Times as many queries as there are: more are not worth naming."""
 
 
-def lead_axis(rows: Sequence[LeadRow]) -> Scale:
-    """On which the differences are drawn, 0 among them."""
-    return scale([Figure(value=0.0, n=0), *(row.difference for row in rows if row.difference)], 4)
-
-
 def to_decide(results: Results) -> str:
     """What to do next, in a sentence or two."""
     verdict = results.verdict
@@ -166,8 +160,7 @@ def _cheapest(results: Results) -> str:
         known = {agent: cost for agent, cost in costs.items() if cost is not None}
         if len(known) == len(costs):
             least = min(known, key=lambda agent: known[agent])
-            kind: Kind = "usd" if key == "cost_usd" else "seconds"
-            return f"By {name}, that is {one_line(least)}: {number(known[least], kind)} an answer."
+            return f"By {name}, that is {one_line(least)}: {number(known[least], kind_of(key))} an answer."
     return "What an answer costs was not measured."
 
 

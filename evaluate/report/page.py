@@ -251,10 +251,9 @@ def _matrix(measure: str, rows: list[Comparison], order: Sequence[str]) -> Verdi
 
 def _pair(row: Comparison, *, turned: bool) -> Cell:
     """The sign of the verdict and the difference, of the row agent or `turned` of the column's, and its p by Holm."""
-    figure, verdict = row.difference, _OTHER.get(row.verdict, row.verdict) if turned else row.verdict
+    figure, verdict = row.difference, row.verdict
     if turned:
-        value, low, high = (None if end is None else -end for end in (figure.value, figure.ci_low, figure.ci_high))
-        figure = figure.model_copy(update={"value": value, "ci_low": high, "ci_high": low})
+        figure, verdict = figure.turned(), _OTHER.get(verdict, verdict)
     made, undecided = shown(figure, kind_of_difference(row.measure)), verdict == "not distinguishable"
     more = [f"p {'not defined' if row.p_holm is None else p_words(row.p_holm)}"]
     more += ["only by itself"] if undecided and leaves_out_0(figure) else []

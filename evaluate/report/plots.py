@@ -42,7 +42,7 @@ def environment() -> Environment:
     drawn = {"whisker": whisker, "axis_labels": axis_labels, "bar": bar, "stacked": stacked, "scale": scale}
     made.globals |= drawn | {"shown": shown, "number": number, "interval": interval, "one_line": one_line}
     made.globals |= {"value": value_of, "html_of": html_of, "no_colour": NO_COLOUR}
-    made.globals |= {"measure_name": measure_name, "measure_help": measure_help}
+    made.globals |= {"measure_name": measure_name, "measure_help": measure_help, "around_0": around_0}
     return made
 
 
@@ -79,6 +79,11 @@ def scale(figures: Iterable[Figure], ticks: int = 5) -> Scale:
     first = floor(low / step)
     marks = tuple(round(step * i, 10) for i in range(first, max(ceil(high / step), first + 1) + 1))
     return Scale(marks[0], marks[-1], marks)
+
+
+def around_0(differences: Iterable[Figure | None], ticks: int = 4) -> Scale:
+    """An axis that holds 0 and the differences that there are."""
+    return scale([Figure(value=0.0, n=0), *filter(None, differences)], ticks)
 
 
 def whisker(

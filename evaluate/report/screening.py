@@ -16,7 +16,7 @@ from ragassay.records import Figure
 from ragassay.table import Cell, Column, Row, Table
 from ragassay.text import one_line, plain
 
-from .plots import Dot, axis_labels, environment, scale, scatter, whisker
+from .plots import Dot, around_0, axis_labels, environment, scatter, whisker
 from .wording import MISSING, number, p_words, shown
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ class Effect:
 
 def _effects(results: ScreenResults) -> dict[str, Any]:
     """Those that matter and the others, on one axis, so that their lengths compare."""
-    axis = scale([Figure(value=0.0, n=1)] + [one.difference for effect in results.effects for one in effect.levels], 3)
+    axis = around_0((one.difference for effect in results.effects for one in effect.levels), 3)
     bare = replace(axis, ticks=(0.0,))
 
     def made(effect: SettingEffect) -> Effect:

@@ -294,10 +294,7 @@ class FromLeader:
     def difference(self, other: str, *, turned: bool) -> Figure:
         """The leader less the other; turned: the other less the leader."""
         figure = self.differences[other]
-        if not turned:
-            return figure
-        value, low, high = (None if end is None else -end for end in (figure.value, figure.ci_low, figure.ci_high))
-        return figure.model_copy(update={"value": value, "ci_low": high, "ci_high": low})
+        return figure.turned() if turned else figure
 
 
 _SAME = ("difference", "n_sections", "effect_size", "p_t", "p_wilcoxon", "p_sign_flip", "detectable")

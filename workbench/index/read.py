@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from math import isinf, isnan
 from pathlib import Path
 from typing import Any, Literal
 
@@ -81,6 +82,17 @@ class Measure:
         """How far they are apart."""
         return None if self.limits is None else self.high - self.low
 
+    def up_to(self, values: Iterable[float]) -> Measure:
+        """With the highest of these values (NaN is none) as the upper end, where it has none."""
+        known = (value for value in values if not isnan(value))
+        return replace(self, high=max(known, default=self.low)) if isinf(self.high) else self
+
+    def share(self, value: float) -> float | None:
+        """Where a value lies between the ends, 0 to 1; None for NaN, and on a scale of no width."""
+        if isnan(value) or self.high <= self.low:
+            return None
+        return min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
+
 
 class Index:
     """A reader of one index file. Connections are one a thread, read-only."""
@@ -89,8 +101,7 @@ class Index:
         self.path = path
         self._local = threading.local()
         self._all: list[sqlite3.Connection] = []
-        self._columns: dict[str, dict[str, Floats]] = {}
-        self._owed: dict[str, dict[str, Truths]] = {}
+        self._measured: dict[str, dict[str, tuple[Floats, Truths]]] = {}
 
     def close(self) -> None:
         """Close every thread's connection."""
@@ -129,17 +140,17 @@ class Index:
 
     def column(self, measure: str) -> dict[str, Floats]:
         """Agent to a value for each query, by place, NaN where there is none; only agents that have the measure."""
-        if measure not in self._columns:
-            rows = self.rows(_MEASURED, (measure,))
-            self._columns[measure] = {row["name"]: np.frombuffer(row["data"], "<f8") for row in rows}
-        return self._columns[measure]
+        return {agent: values for agent, (values, _) in self._columns(measure).items()}
 
     def owed(self, measure: str) -> dict[str, Truths]:
         """Agent to whether each query, by place, is owed a value: where it has none all the same, something failed."""
-        if measure not in self._owed:
-            rows = self.rows(_MEASURED, (measure,))
-            self._owed[measure] = {row["name"]: np.frombuffer(row["owed"], np.bool_) for row in rows}
-        return self._owed[measure]
+        return {agent: owed for agent, (_, owed) in self._columns(measure).items()}
+
+    def _columns(self, measure: str) -> dict[str, tuple[Floats, Truths]]:
+        if measure not in self._measured:
+            found = ((row["name"], row["data"], row["owed"]) for row in self.rows(_MEASURED, (measure,)))
+            self._measured[measure] = {a: (np.frombuffer(v, "<f8"), np.frombuffer(o, np.bool_)) for a, v, o in found}
+        return self._measured[measure]
 
     @cached_property
     def asked(self) -> dict[str, Truths]:
@@ -179,15 +190,9 @@ class Index:
 
     @cached_property
     def facets(self) -> dict[str, list[tuple[str, int]]]:
-        """Every facet with its values (`facet`)."""
-        return {name: self.facet(name) for name in FACETS}
-
-    def facet(self, name: str) -> list[tuple[str, int]]:
-        """The values of a facet with how many queries have each, most first; an empty text where it has none."""
-        if name not in FACETS:
-            raise ValueError(f"{name} is no facet")
-        sql = f"SELECT {COLUMNS[name]} AS v, count(*) AS n FROM queries GROUP BY v ORDER BY n DESC, v"  # noqa: S608
-        return [(row["v"], row["n"]) for row in self.rows(sql)]
+        """Every facet: its values with how many queries have each, most first; an empty text where it has none."""
+        sql = "SELECT {} AS v, count(*) AS n FROM queries GROUP BY v ORDER BY n DESC, v"
+        return {name: [(row["v"], row["n"]) for row in self.rows(sql.format(COLUMNS[name]))] for name in FACETS}
 
     def queries(self, places: Sequence[int]) -> list[dict[str, Any]]:
         """The rows of these queries, in the order given."""

@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from ragassay.evaluate.report.plots import Scale, colours_of, scale
+from ragassay.evaluate.report.plots import Scale, around_0, colours_of
 from ragassay.evaluate.report.wording import MISSING, kind_of, measure_name, number, only_alone, shown
 from ragassay.evaluate.results import POINTS
 from ragassay.evidence import Span, merged
@@ -310,7 +310,7 @@ def _against(
         test_set(after),
         rows,
         chosen,
-        scale([*(row.difference for row in chosen), Figure(value=0.0, n=0)], 4),
+        around_0(row.difference for row in chosen),
         changes,
         common_text(before, after, agent, shown, texts),
         some and agent in after.agents,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from urllib.parse import quote
@@ -18,14 +18,14 @@ from ragassay.evaluate.looks import said
 from ragassay.evaluate.report.decision import front
 from ragassay.evaluate.report.judge import grid
 from ragassay.evaluate.report.page import notices, read_results
-from ragassay.evaluate.report.plots import Dot, HeatColumn, Scale, colours_of, heat_map, scale, scatter
+from ragassay.evaluate.report.plots import Dot, HeatColumn, Scale, around_0, colours_of, heat_map, scale, scatter
 from ragassay.evaluate.report.queries import looks_said, unreadable_documents
 from ragassay.evaluate.report.screening import read_screen, screening_shown
-from ragassay.evaluate.report.tables import looks, ranking, ranking_on, saved, summing_up
-from ragassay.evaluate.report.wording import Kind, confidence, kind_of, number, overstated
+from ragassay.evaluate.report.tables import ranking, ranking_on, summing_up
+from ragassay.evaluate.report.wording import confidence, kind_of, number, overstated
 from ragassay.evaluate.results import POINTS, Results
 from ragassay.files import while_unchanged
-from ragassay.records import Figure, Taken
+from ragassay.records import Figure
 from ragassay.table import Cell, Table
 from ragassay.text import one_line
 
@@ -34,10 +34,7 @@ from ..index.read import Index, Measure
 from ..look import NAMED, Look, Slice, Wanted, choices, listing, look, mean_of, means_on, test_set
 from . import View
 
-_COSTS: tuple[tuple[str, str, Kind], ...] = (
-    ("cost_usd", "cost of an answer", "usd"),
-    ("latency_s", "latency", "seconds"),
-)
+_COSTS = {"cost_usd": "cost of an answer", "latency_s": "latency"}
 
 
 def front_pictures(results: Results, on_front: Sequence[str]) -> list[tuple[str, Markup]]:
@@ -45,8 +42,8 @@ def front_pictures(results: Results, on_front: Sequence[str]) -> list[tuple[str,
     colour, points = colours_of(results.agents), results.points
     rated = {agent: points[agent] for agent in results.agents if agent in points and points[agent].value is not None}
     made = []
-    for key, name, kind in _COSTS:
-        dots, told = [], []
+    for key, name in _COSTS.items():
+        dots, told, kind = [], [], kind_of(key)
         for agent, quality in rated.items():
             cost = results.answers.get(agent, {}).get(key)
             if cost is None or cost.value is None:
@@ -97,15 +94,6 @@ def heat_columns(values: Floats, places: Sequence[int], *, lower_is_better: bool
     return found
 
 
-def shaded_over(measure: Measure, columns: Sequence[Column]) -> Measure:
-    """The measure with the ends that its shades have: its scale's, or up to the highest value where that has no end."""
-    if np.isfinite(measure.high):
-        return measure
-    values = np.concatenate([one.values for one in columns]) if columns else np.array([])
-    known = values[~np.isnan(values)]
-    return replace(measure, high=float(known.max()) if len(known) else measure.low)
-
-
 def heat_picture(
     bench: str, agents: Sequence[str], columns: Sequence[Column], measure: Measure, ids: Sequence[str]
 ) -> Markup:
@@ -119,18 +107,12 @@ def heat_picture(
             for agent, value in zip(agents, one.values, strict=True)
         ]
         href = f"/{bench}/queries/{quote(ids[one.places[0]])}" if single else listing(bench, sorted(one.places))
-        shares = tuple(_share(float(value), measure) for value in one.values)
-        drawn.append(HeatColumn(shares, href, f"{what}: {', '.join(told)}"))
+        shares = [measure.share(float(value)) for value in one.values]
+        if measure.lower_is_better:
+            shares = [None if share is None else 1 - share for share in shares]
+        drawn.append(HeatColumn(tuple(shares), href, f"{what}: {', '.join(told)}"))
     n = sum(len(one.places) for one in columns)
     return heat_map(drawn, f"{len(agents)} agents by {n} queries, the worst first")
-
-
-def _share(value: float, measure: Measure) -> float | None:
-    """Where it lies between the worst and the best end of its scale; None where there is no value or no such scale."""
-    if np.isnan(value) or measure.high <= measure.low:
-        return None
-    share = (value - measure.low) / (measure.high - measure.low)
-    return 1 - share if measure.lower_is_better else share
 
 
 def crossed_look(index: Index, results: Results, found: Look) -> Table | None:
@@ -190,12 +172,11 @@ def _looked(bench: Bench, index: Index, results: Results, params: Mapping[str, s
     if wanted is None:
         return {"look": None}
     found = look(index, wanted)
-    gaps = scale([*(row.difference for row in found.against), Figure(value=0.0, n=0)], 4)
     columns = index.column(wanted.measure)
     agents = list(found.means)
     values = np.array([columns[agent][list(found.places)] for agent in agents])
     heat = heat_columns(values, found.places, lower_is_better=found.measure.lower_is_better)
-    shades = shaded_over(found.measure, heat)
+    shades = found.measure.up_to(float(value) for column in heat for value in column.values)
     menu: dict[str, list[str]] = {_OURS: []}  # what every run has, then the evaluators' by family
     for one in index.measures:
         evaluator = results.evaluators.get(one.name)
@@ -210,8 +191,8 @@ def _looked(bench: Bench, index: Index, results: Results, params: Mapping[str, s
         "measures": {name: some for name, some in menu.items() if some},
         "kind": kind_of(wanted.measure),
         "ranking": _ranking(index, results, wanted),
-        "gaps": gaps,
-        "ends": scale(list(found.means.values())),
+        "gaps": around_0(row.difference for row in found.against),
+        "ends": scale(found.means.values()),
         "heat": heat_picture(bench.name, agents, heat, shades, queries.ids) if found.places else None,
         "shades": shades,
         "crossed": crossed_look(index, results, found) if found.places else None,
@@ -257,30 +238,17 @@ def _notes(found: Look, wanted: Wanted, results: Results) -> list[str]:
 def _decided(bench: Bench, results: Results) -> dict[str, Any]:
     """What the report's first page says, and its pictures."""
     sheet, screen = front(results), bench.workspace.screen
-    last, way = max(2, len(results.agents)), None
-    if rows := results.looks:
-        axis = scale([Figure(value=0.0, n=0), *(row.lead for row in rows if row.lead)], 4)
-        way = LooksTaken((said(rows), saved(results)), tuple((row, not row.untold) for row in rows), axis, looks(rows))
+    last = max(2, len(results.agents))
     return {
         "notices": notices(results, looks_said(bench.workspace), unreadable_documents(bench.workspace)),
         "early": overstated(results),
-        "way": way,
+        "looks_said": said(results.looks) if results.looks else "",
         "front": sheet,
         "front_pictures": front_pictures(results, [row.agent for row in sheet.rows if row.beaten_by is None]),
         "ranks": _ranks(results),
         "ranks_axis": Scale(1.0, float(last), tuple(map(float, range(1, last + 1, 1 + last // 12)))),
         "screening": screening_shown(read_screen(screen)) if screen.exists() else None,
     }
-
-
-@dataclass(frozen=True)
-class LooksTaken:
-    """The looks of a run that could end early: said: how it ended; rows: each with whether the nearest is told."""
-
-    said: tuple[str, str]
-    rows: tuple[tuple[Taken, bool], ...]
-    axis: Scale
-    table: Table
 
 
 def _ranks(results: Results) -> list[tuple[str, Figure, Cell, str]]:

@@ -205,13 +205,8 @@ def row_of(
     if measure is None or values is None:
         return Row(query, text, found, (), None, None)
     given = {agent: float(column[place]) for agent, column in values.by_agent.items()}
-    known = [value for value in given.values() if not math.isnan(value)]
-    low, high = measure.low, max(known, default=measure.low) if math.isinf(measure.high) else measure.high
-    marks = []
-    for agent, value in given.items():
-        there = _there(value)
-        share = None if there is None or high <= low else min(max((there - low) / (high - low), 0.0), 1.0)
-        marks.append(Mark(agent, there, share))
+    scale = measure.up_to(given.values())
+    marks = [Mark(agent, _there(value), scale.share(value)) for agent, value in given.items()]
     return Row(query, text, found, marks, _there(values.mean[place]), _there(values.spread[place]))
 
 

@@ -9,8 +9,9 @@ from rich.console import Console
 from support.made_up_results.page import Page
 from support.made_up_results.workspace import make_workspace
 
-from ragassay.evaluate.report.decision import families, front, judge_in_brief, lead_axis, lead_rows, to_decide
+from ragassay.evaluate.report.decision import families, front, judge_in_brief, lead_rows, to_decide
 from ragassay.evaluate.report.page import read_results, render, report, verdict_matrices
+from ragassay.evaluate.report.plots import around_0
 from ragassay.evaluate.report.queries import read_evidence
 from ragassay.evaluate.report.terminal import RankedTable
 from ragassay.evaluate.results import (
@@ -125,7 +126,7 @@ def test_the_leader_and_each_other_stand_in_one_picture_best_first():
         ("c", "told", 0.07),
         ("d", "told", 0.03),
     ]
-    axis = lead_axis(rows)
+    axis = around_0(row.difference for row in rows)
     assert axis.low <= 0 <= axis.high and axis.high >= 0.3
     assert lead_rows(made(SIX[:2], (2, 1), verdict=Choice(leader=None, sentence="Nothing."))) == []
 
