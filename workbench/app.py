@@ -314,14 +314,11 @@ LARGEST_HEADER = 32_768
 def server_of(app: ASGIApp, *, seconds: float = SECONDS, most: int = MOST) -> uvicorn.Server:
     """The server of `app`, with these limits; it says nothing but warnings."""
 
-    class Limited(_Connection):
-        pass
-
-    Limited.seconds, Limited.most = seconds, most
+    limited = type("Limited", (_Connection,), {"seconds": seconds, "most": most})
     # uvicorn's own configuration of logging closes the handlers of everybody else.
     quiet: dict[str, Any] = {"log_config": None, "log_level": "warning", "server_header": False, "access_log": False}
     return uvicorn.Server(
-        uvicorn.Config(app, http=Limited, ws="none", h11_max_incomplete_event_size=LARGEST_HEADER, **quiet)
+        uvicorn.Config(app, http=limited, ws="none", h11_max_incomplete_event_size=LARGEST_HEADER, **quiet)
     )
 
 

@@ -20,7 +20,7 @@ from ragassay.text import did_you_mean, one_line, plain, untrusted
 
 from ..results import Box, Results
 from . import TEMPLATES
-from .wording import MISSING, Kind, interval, kind_of, measure_help, measure_name, number, shown
+from .wording import MISSING, Kind, interval, kind_of, measure_help, measure_name, number, p_words, shown
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -39,10 +39,9 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    drawn = {"whisker": whisker, "axis_labels": axis_labels, "bar": bar, "stacked": stacked, "scale": scale}
-    made.globals |= drawn | {"shown": shown, "number": number, "interval": interval, "one_line": one_line}
-    made.globals |= {"value": value_of, "html_of": html_of, "no_colour": NO_COLOUR}
-    made.globals |= {"measure_name": measure_name, "measure_help": measure_help, "around_0": around_0}
+    made.globals |= {one.__name__: one for one in (whisker, axis_labels, bar, stacked, scale, around_0, html_of, shown)}
+    made.globals |= {one.__name__: one for one in (number, interval, one_line, measure_name, measure_help, p_words)}
+    made.globals |= {"value": value_of, "no_colour": NO_COLOUR}
     return made
 
 

@@ -16,11 +16,11 @@ from ragassay.records import Figure
 from ragassay.table import Cell, Column, Row, Table
 from ragassay.text import one_line, plain
 
-from .plots import Dot, around_0, axis_labels, environment, scatter, whisker
+from .plots import Dot, around_0, environment, scatter
 from .wording import MISSING, number, p_words, shown
 
 if TYPE_CHECKING:
-    from ..screening.screened import ScreenResults, SettingEffect, VariantFigures
+    from ..screening.screened import ScreenResults, VariantFigures
 
 AT_TOKENS = "_at_tokens"
 MEASURES = {
@@ -243,49 +243,24 @@ _TIMES: tuple[tuple[str, str, Callable[[VariantFigures], str]], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class Effect:
-    """A setting that matters. levels: its value, its difference from the others drawn and in words, p, and its mean."""
-
-    setting: str
-    among: str
-    sentence: str
-    levels: tuple[tuple[str, Markup, Cell, str, Cell], ...]
-
-
 def _effects(results: ScreenResults) -> dict[str, Any]:
     """Those that matter and the others, on one axis, so that their lengths compare."""
     axis = around_0((one.difference for effect in results.effects for one in effect.levels), 3)
-    bare = replace(axis, ticks=(0.0,))
-
-    def made(effect: SettingEffect) -> Effect:
-        levels = tuple(
-            (
-                level_words(one.level),
-                whisker(one.difference, bare, 4, level_words(one.level), "measure"),
-                shown(one.difference, "measure"),
-                p_words(one.p_holm),
-                replace(shown(one.mean, "measure"), n=""),
-            )
-            for one in effect.levels
-        )
-        among = "all kinds" if effect.among == "all" else one_line(effect.among)
-        return Effect(one_line(effect.setting), among, effect.sentence, levels)
-
-    others = [made(effect) for effect in results.effects if not effect.matters]
-    names = ("Setting", "among", "value", "to the others", "p, corrected", "mean")
-    rows = [
-        (*(("", "") if place else (each.setting, each.among)), level, difference, p, mean)
-        for each in others
-        for place, (level, _, difference, p, mean) in enumerate(each.levels)
-    ]
+    rows = []
+    for effect in results.effects:
+        for place, one in enumerate(() if effect.matters else effect.levels):
+            names = ("", "") if place else (effect.setting, "all kinds" if effect.among == "all" else effect.among)
+            figures = shown(one.difference, "measure"), p_words(one.p_holm), replace(shown(one.mean, "measure"), n="")
+            rows.append((*names, level_words(one.level), *figures))
+    heads = ("Setting", "among", "value", "to the others", "p, corrected", "mean")
+    columns = [Column(name, numbers=name != "Setting") for name in heads]
     return {
-        "matter": [made(effect) for effect in results.effects if effect.matters],
-        "do_not": [effect.sentence for effect in others],
-        "their_figures": Table(
-            "Settings that are not told apart", [Column(name, numbers=name != "Setting") for name in names], rows
-        ),
-        "axis": axis_labels(axis, "measure"),
+        "matter": [effect for effect in results.effects if effect.matters],
+        "do_not": [effect.sentence for effect in results.effects if not effect.matters],
+        "their_figures": Table("Settings that are not told apart", columns, rows),
+        "axis": axis,
+        "bare": replace(axis, ticks=(0.0,)),
+        "level_words": level_words,
     }
 
 

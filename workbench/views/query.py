@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any, Literal
 from urllib.parse import quote, urlencode
@@ -244,10 +244,10 @@ def passages_of(
     answers: Sequence[Mapping[str, Any]],
     labels: Sequence[Mapping[str, Any]],
     known: Mapping[str, Mapping[str, Any]],
-    bench: str,
     searches: Searches,
+    address: Callable[[Mapping[str, Any], Mapping[str, str]], str | None],
 ) -> list[PassageShown]:
-    """Every passage of a query. `known`: those of the corpus by id."""
+    """Every passage of a query. known: those of the corpus by id; address: of a page, by metadata and what is asked."""
     found: dict[str, list[tuple[str, int]]] = {}
     for answer in answers:
         for rank, id in enumerate(dict.fromkeys(answer["passages"]), 1):
@@ -266,8 +266,8 @@ def passages_of(
     for number, id in enumerate(ids_of(answers, labels, searches), 1):
         where, page = "", None
         if (passage := known.get(id)) is not None:
-            about, asked = passage["metadata"], {"passage": id, "query": query["id"]}
-            where, page = place_named(about), page_address(bench, about.get("doc"), about.get("first_page"), asked)
+            where = place_named(passage["metadata"])
+            page = address(passage["metadata"], {"passage": id, "query": query["id"]})
         steps = list(unused.get(id, {}).items())
         shown.append(PassageShown(number, id, passage, where, found.get(id, []), given.get(id, []), page, steps))
     return shown
@@ -381,11 +381,13 @@ def show(request: Request) -> Response:
     answers, labels, searches = index.answers(place), index.labels(place), index.steps(place)
     known = index.passages(ids_of(answers, labels, searches))
     library: Library = request.app.state.library
-    passages = []
-    for one in passages_of(query, answers, labels, known, bench.name, searches):
-        about = one.passage["metadata"] if one.passage is not None else {}
-        there = library.has_page(bench.workspace, about.get("doc"), about.get("first_page"))
-        passages.append(one if there else replace(one, page=None))
+
+    def address(about: Mapping[str, Any], asked: Mapping[str, str]) -> str | None:
+        """Of the page that something stands on, where there is something to show of it."""
+        doc, page = about.get("doc"), about.get("first_page")
+        return page_address(bench.name, doc, page, asked) if library.has_page(bench.workspace, doc, page) else None
+
+    passages = passages_of(query, answers, labels, known, searches, address)
     evidence = _evidence(library, bench, query, [one for one in pieces_of(searches) if passage_of(one) is None])
     _draw_ahead(library, bench, query, passages)
     numbers = {passage.id: passage.number for passage in passages}
@@ -400,8 +402,6 @@ def show(request: Request) -> Response:
     if name := query["conversation"]:
         conversation = {"name": name, "turn": query["turn"], "at": index.turns(name).index(place) + 1}
     made_of = query["metadata"]
-    doc, page = made_of.get("doc"), made_of.get("first_page")
-    first = page_address(bench.name, doc, page, {"query": query["id"]})
     causes = index.rows("SELECT name, cause FROM causes JOIN agents ON place = agent WHERE query = ?", (place,))
     shown: dict[str, Any] = {
         "groups": groups_of(answers, numbers, request.query_params.get("reference")),
@@ -422,7 +422,7 @@ def show(request: Request) -> Response:
         "metadata": _told(query),
         "history": query["history"],
         "evidence": evidence,
-        "made_from": (place_named(made_of), first if library.has_page(bench.workspace, doc, page) else None),
+        "made_from": (place_named(made_of), address(made_of, {"query": query["id"]})),
         "question": marked(query["text"], listing.words),
         "colour": colours_of(index.agents),
         "listing": listing,
