@@ -251,7 +251,7 @@ def _matrix(measure: str, rows: list[Comparison], order: Sequence[str]) -> Verdi
 
 def _pair(row: Comparison, *, turned: bool) -> Cell:
     """The sign of the verdict and the difference, of the row agent or `turned` of the column's, and its p by Holm."""
-    figure, verdict = row.difference, row.verdict
+    figure, verdict = row.difference, str(row.verdict)
     if turned:
         figure, verdict = figure.turned(), _OTHER.get(verdict, verdict)
     made, undecided = shown(figure, kind_of_difference(row.measure)), verdict == "not distinguishable"

@@ -255,15 +255,15 @@ def _judging(
             game = GameCase(query, answers[a], answers[b], row.first, shown)
             if of_order := by_model[row.judge].games.get(row.first):
                 yield from made("game", [a, b], of_order, game, a if row.first == "a" else b)
-    for row in index.lists(place):
-        listed = [agent for agents in row["shown"] for agent in agents]
-        lists = by_model[row["judge"]].lists if row["judge"] in by_model else {}
-        if row["presentation"] in lists and set(listed) <= set(answers):
+    for ranked in index.lists(place):
+        listed = [agent for agents in ranked["shown"] for agent in agents]
+        lists = by_model[ranked["judge"]].lists if ranked["judge"] in by_model else {}
+        if ranked["presentation"] in lists and set(listed) <= set(answers):
             seated = tuple(answers[agent] for agent in material.agents if agent in listed)
             shown = known[material.wave_of(*listed)].get(query.id, ())
-            places = tuple(map(tuple, row["shown"]))
-            together = ListCase(query, seated, places, row["presentation"], shown, block=row["block"])
-            yield from made("list", listed, lists[row["presentation"]], together, str(row["presentation"]))
+            places = tuple(map(tuple, ranked["shown"]))
+            together = ListCase(query, seated, places, ranked["presentation"], shown, block=ranked["block"])
+            yield from made("list", listed, lists[ranked["presentation"]], together, str(ranked["presentation"]))
     for evaluator in experiment_evaluators(workspace) if workspace.experiment.evaluates else ():
         of_ours = any(row["criterion"] in {one.name for one in evaluator.criteria} for row in labels)
         if of_ours and evaluator.asking != "nothing" and type(evaluator).prepare is Judge.prepare:
