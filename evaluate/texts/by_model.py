@@ -17,6 +17,12 @@ from ragassay.text import plain
 
 from .sentences import n_tokens, windows
 
+OVERLAP_SHARE = 0.25
+"""The part of a window of a long text that the next one has too."""
+
+SPARE = 4
+"""Tokens that a stretch may have more once it stands alone, at its two ends."""
+
 
 class BertScore(NamedTuple):
     """Precision, recall and F1, each -1 to 1; swapping the texts swaps the first two. None: undefined.

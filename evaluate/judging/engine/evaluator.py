@@ -86,6 +86,7 @@ class Evaluator(Judge[Assessment]):
     calls: about how many requests a passage or an answer takes, for `ragassay plan`; 0 of what asks no model.
     reads: what of a case it looks at; may_lack: what of that a caller in Python may leave out.
     asks: the judge, a model of its own on this machine or a server, or nothing.
+    lower_is_better, good_from: of its one number, unless `criteria` are its own; the latter as `Criterion.threshold`.
     made_of: evaluators whose values it combines, which are handed to it as `parts`, with the settings of their names.
     source: where its rules are from. tags: what of NIST AI RMF and SR 11-7 it bears on.
     default_prompt: with the scale and the rules of its source, a file or the text itself; ragassay_prompt: ours, where
@@ -105,6 +106,8 @@ class Evaluator(Judge[Assessment]):
     reads: ClassVar[tuple[Part, ...]] = ()
     may_lack: ClassVar[tuple[str, ...]] = ()
     asks: ClassVar[Asks] = "judge"
+    lower_is_better: ClassVar[bool] = False
+    good_from: ClassVar[float | None] = None
     made_of: ClassVar[tuple[type[Evaluator], ...]] = ()
     source: ClassVar[str] = ""
     tags: ClassVar[tuple[str, ...]] = ()
@@ -120,7 +123,7 @@ class Evaluator(Judge[Assessment]):
     @property
     def criteria(self) -> tuple[Criterion, ...]:
         """What it gives a number for; by default one, from 0 to 1, of its own name."""
-        return (Criterion(self.name),)
+        return (Criterion(self.name, lower_is_better=self.lower_is_better, threshold=self.good_from),)
 
     @property
     def asking(self) -> Asks:
@@ -286,7 +289,7 @@ class LabelJudge(Evaluator):
     @property
     def criteria(self) -> tuple[Criterion, ...]:
         lowest, highest = (number_of(end, self.scale) for end in (self.scale[0], self.scale[-1]))
-        return (Criterion(self.name, lowest, highest),)
+        return (Criterion(self.name, lowest, highest, self.lower_is_better, self.good_from),)
 
     def values(self, case: Any) -> Mapping[str, Any]:
         """What the prompt is filled with: query, passage or answer and passages, expected_response."""
@@ -368,6 +371,11 @@ def records(
 def own_prompt(evaluator: Evaluator, own: str | None, default: Path) -> Prompt:
     """The user's prompt, relative to the corpus folder, or ours at `default`. Raises InputError."""
     return Prompt.load(evaluator.setup.folder / own if own else default)
+
+
+def further_prompt(option: str, default: Path) -> cached_property[Prompt]:
+    """An attribute of an evaluator: `own_prompt` of what the option names. Reading it raises InputError."""
+    return cached_property(lambda evaluator: own_prompt(evaluator, getattr(evaluator.options, option), default))
 
 
 def together(

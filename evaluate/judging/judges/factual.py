@@ -31,13 +31,22 @@ from pydantic import Field
 from ragassay.errors import InputError
 from ragassay.models.encoders import check_encoder
 from ragassay.models.requests import Request
-from ragassay.prompts import Prompt
 from ragassay.records import Assessment
 
-from ...texts.by_model import CrossEncoder, Source, load_cross_encoder
+from ...texts.by_model import OVERLAP_SHARE, SPARE, CrossEncoder, Source, load_cross_encoder
 from ...texts.sentences import sentences, windows
 from ..engine.cases import AnswerCase, expected_response
-from ..engine.evaluator import NO_VALUE, Criterion, Evaluator, Options, Steps, check_passages, f1, own_prompt, records
+from ..engine.evaluator import (
+    NO_VALUE,
+    Criterion,
+    Evaluator,
+    Options,
+    Steps,
+    check_passages,
+    f1,
+    further_prompt,
+    records,
+)
 from ..engine.question import Strict, read_value, text_or
 from ..judges import PROMPTS
 from .claims import ItemQuestion
@@ -84,6 +93,8 @@ class FactualCorrectness(Evaluator):
     options_type = FactualOptions
     default_prompt: ClassVar = PROMPTS / "factual_correctness.md"
     criteria = tuple(map(Criterion, ("factual_precision", "factual_recall", "factual_f1")))
+    claims_prompt = further_prompt("claims_prompt", PROMPTS / "factual_claims.md")
+    """What takes a text apart."""
 
     def steps(self, case: AnswerCase) -> Steps:
         """The claims of both texts, then the verdicts on both lists at once."""
@@ -114,23 +125,12 @@ class FactualCorrectness(Evaluator):
         """What a text has of claims. Raises InputError where the prompt cannot be read."""
         return ItemQuestion(self.prompt(), LABELS, ("0", "1", "2"), self.setup.mode, "claims", self.options)
 
-    @cached_property
-    def claims_prompt(self) -> Prompt:
-        """What takes a text apart. Raises InputError where it cannot be read."""
-        return own_prompt(self, self.options.claims_prompt, PROMPTS / "factual_claims.md")
-
 
 HYPOTHESIS_SHARE = 0.25
 """The part of a window that is kept for the hypothesis; a longer sentence is cut into pieces."""
 
 MOST_CHARACTERS = 8192
 """Where the passages are cut off for one pass over the whole text."""
-
-OVERLAP_SHARE = 0.25
-"""The part of a premise's window that the next one has too."""
-
-_SPARE = 4
-"""Tokens that a stretch may have more once it stands alone, at its two ends."""
 
 
 class HallucinationOptions(Options):
@@ -223,7 +223,7 @@ class Hallucination(Evaluator):
             return _Cut(*((text,) if text.strip() else () for text in sides))
         limit = self.model.limit
         size = min(self.options.window_tokens, limit) if limit else self.options.window_tokens
-        room = size - self.model.overhead() - _SPARE
+        room = size - self.model.overhead() - SPARE
         hypothesis = int(room * HYPOTHESIS_SHARE)
         if hypothesis < 1:
             remedy = "set a larger window_tokens under [evaluate.settings.hallucination] or take another model"

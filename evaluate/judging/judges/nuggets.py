@@ -23,11 +23,10 @@ from typing import ClassVar, Literal, NamedTuple, cast
 from pydantic import Field
 
 from ragassay.models.requests import Reply, Request
-from ragassay.prompts import Prompt
 from ragassay.records import Assessment, Passage
 
 from ..engine.cases import AnswerCase, PassageCase, QueryCase
-from ..engine.evaluator import Criterion, Evaluator, Options, Steps, own_prompt, records, together
+from ..engine.evaluator import Criterion, Evaluator, Options, Steps, further_prompt, own_prompt, records, together
 from ..engine.question import JudgeFailed, Strict, read_value
 from ..judges import PROMPTS
 from .claims import ItemQuestion
@@ -134,6 +133,8 @@ class Nuggets(Evaluator):
     options_type = NuggetOptions
     default_prompt: ClassVar = PROMPTS / "nugget_assignment.md"
     criteria = tuple(Criterion(f"nuggets_{name}") for name in SCORES)
+    creation = further_prompt("creation_prompt", PROMPTS / "nugget_creation.md")
+    """What makes nuggets."""
 
     def steps(self, case: QueryCase) -> Steps:
         """Grades, nuggets, importance, then the assignments of all answers at once."""
@@ -194,11 +195,6 @@ class Nuggets(Evaluator):
     def umbrela(self) -> Umbrela:
         """What grades the passages, as it is without settings of its own."""
         return Umbrela(self.setup)
-
-    @cached_property
-    def creation(self) -> Prompt:
-        """What makes nuggets. Raises InputError where it cannot be read."""
-        return own_prompt(self, self.options.creation_prompt, PROMPTS / "nugget_creation.md")
 
     @cached_property
     def importance(self) -> ItemQuestion:

@@ -16,7 +16,7 @@ from ragassay.records import Assessment, Passage
 from ....texts.by_model import Embedded
 from ....texts.sentences import sentences, without_citations
 from ...engine.cases import AnswerCase
-from ...engine.evaluator import NO_VALUE, Asks, Criterion, Evaluator, Options, check_passages
+from ...engine.evaluator import NO_VALUE, Asks, Evaluator, Options, check_passages
 from ...engine.question import JudgeFailed
 from ..claims import ItemQuestion, Verdict
 
@@ -157,10 +157,7 @@ class YesShare(Evaluator):
 
     what: ClassVar[str]
     tags: ClassVar[tuple[str, ...]] = TAGS
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        return (Criterion(self.name, threshold=THRESHOLD),)
+    good_from = THRESHOLD
 
     @cached_property
     def question(self) -> ItemQuestion:

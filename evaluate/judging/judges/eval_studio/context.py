@@ -17,7 +17,6 @@ from pydantic import Field, model_validator
 from ragassay.errors import InputError
 from ragassay.experiment.plugins import import_own, importable, said
 from ragassay.models.requests import Request
-from ragassay.prompts import Prompt
 from ragassay.records import Assessment
 from ragassay.text import plain
 
@@ -30,13 +29,12 @@ from ...engine.evaluator import (
     Options,
     Steps,
     check_passages,
-    own_prompt,
+    further_prompt,
     records,
 )
 from ...engine.question import JudgeFailed, Reason, Strict, read_value, text_or
-from ...judges import PROMPTS as OF_JUDGES
 from ..claims import ItemQuestion, Verdict
-from ..factual import Claims, FactualOptions
+from ..factual import Claims, FactualCorrectness, FactualOptions
 from .by_embedding import (
     H2O_PAGE,
     TAGS,
@@ -117,11 +115,7 @@ class Faithfulness(YesShare):
     options: FactualOptions
     options_type = FactualOptions
     default_prompt: ClassVar = FOLDER / "context/prompts/faithfulness.md"
-
-    @cached_property
-    def claims_prompt(self) -> Prompt:
-        """What takes the answer apart. Raises InputError where it cannot be read."""
-        return own_prompt(self, self.options.claims_prompt, OF_JUDGES / "factual_claims.md")
+    claims_prompt = FactualCorrectness.claims_prompt
 
     def steps(self, case: AnswerCase) -> Steps:
         """The claims, then whether the passages support them."""
@@ -188,16 +182,9 @@ class StepAlignment(Evaluator):
         Criterion(COMPLETENESS, threshold=THRESHOLD),
         Criterion(EDITS, 0.0, inf, lower_is_better=True),
     )
-
-    @cached_property
-    def steps_prompt(self) -> Prompt:
-        """What lists the steps of an answer. Raises InputError where it cannot be read."""
-        return own_prompt(self, self.options.steps_prompt, FOLDER / "context/prompts/steps.md")
-
-    @cached_property
-    def procedure_prompt(self) -> Prompt:
-        """What lists the steps in the passages. Raises InputError where it cannot be read."""
-        return own_prompt(self, self.options.procedure_prompt, FOLDER / "context/prompts/procedure.md")
+    steps_prompt = further_prompt("steps_prompt", FOLDER / "context/prompts/steps.md")
+    procedure_prompt = further_prompt("procedure_prompt", FOLDER / "context/prompts/procedure.md")
+    """What lists the steps of an answer, and those in the passages."""
 
     def steps(self, case: AnswerCase) -> Steps:
         """The steps of both sides, then which is which; the pairs are labels whatever the mode."""
@@ -402,10 +389,7 @@ class SummaryJudge(LabelJudge):
     tags = TAGS
     options: SummaryOptions
     options_type = SummaryOptions
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        return (Criterion(self.name, threshold=0.5),)
+    good_from = 0.5
 
     def values(self, case: AnswerCase) -> Mapping[str, Any]:
         """With `documents`, the texts that are summed up. Raises JudgeFailed without words or the passages' texts."""

@@ -6,7 +6,6 @@ There is no value where the agent retrieved nothing, or where what is compared h
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from functools import cached_property
 from itertools import accumulate, chain
 from pathlib import Path
 from statistics import harmonic_mean
@@ -18,8 +17,8 @@ from ragassay.records import Assessment, Passage
 
 from ....texts.sentences import sentences
 from ...engine.cases import AnswerCase, Setup, expected_response
-from ...engine.evaluator import NO_VALUE, Criterion, Evaluator, Options, Steps, records, together
-from ...engine.question import Graded, JudgeFailed, LabelQuestion
+from ...engine.evaluator import NO_VALUE, Criterion, Evaluator, LabelJudge, Options, Steps, records, together
+from ...engine.question import Graded, JudgeFailed
 from ..claims import Verdict
 from .by_embedding import (
     H2O_PAGE,
@@ -129,7 +128,7 @@ class ContextMrr(ByPassage):
         return [self.assess(case, 0.0)]
 
 
-class ContextPrecision(Evaluator):
+class ContextPrecision(LabelJudge):
     """One request for each passage, that names neither agent nor answer: agents that retrieved the same pay once.
 
     Ragas' metric of this name (explodinggradients/ragas), which is H2O Eval Studio's. With v_k = 1 where the passage at
@@ -146,12 +145,8 @@ class ContextPrecision(Evaluator):
     tags = TAGS
     calls = 5.0
     default_prompt: ClassVar = PROMPTS / "context_precision.md"
-    criteria = (Criterion(name, threshold=THRESHOLD),)
-
-    @cached_property
-    def asked(self) -> LabelQuestion:
-        """What is asked of a passage. Raises InputError where the prompt cannot be read."""
-        return LabelQuestion(self.prompt(), NO_YES, self.setup.mode, self.options.criteria, self.options.examples)
+    labels = NO_YES
+    good_from = THRESHOLD
 
     def steps(self, case: AnswerCase) -> Steps:
         """Whether each passage is of use, then the precision."""

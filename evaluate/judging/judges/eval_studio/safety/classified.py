@@ -25,19 +25,15 @@ from ragassay.models.encoders import check_encoder, loading
 from ragassay.records import Assessment
 from ragassay.text import listed, plain
 
-from .....texts.by_model import BATCH, Source, token_limit
+from .....texts.by_model import BATCH, OVERLAP_SHARE, SPARE, Source, token_limit
 from .....texts.sentences import windows
 from ....engine.cases import AnswerCase, Case
 from ....engine.evaluator import Criterion, Evaluator, LabelJudge, Options, Steps
 from ....engine.question import Graded
-from ..by_embedding import H2O_PAGE, has_words
-from .patterns import CONTACTS, FAMILY, NO_WORDS, PROMPTS, SHOWN, findings
-
-OVERLAP_SHARE = 0.25
+from ..by_embedding import H2O_PAGE, check_words, has_words
+from .patterns import CONTACTS, FAMILY, PROMPTS, SHOWN, findings
 
 _DEFAULT_LIMIT = 512
-_SPARE = 4
-"""Tokens that a stretch may have more once it stands alone, at its two ends."""
 
 
 def declared_labels(source: Source) -> tuple[str, ...] | None:
@@ -93,7 +89,7 @@ class Classifier:
         """(classes,) for each text: the highest of its windows. A text without tokens raises ValueError."""
         import torch
 
-        room = max(self._limit - self._tokenizer.num_special_tokens_to_add() - _SPARE, 1)
+        room = max(self._limit - self._tokenizer.num_special_tokens_to_add() - SPARE, 1)
         overlap = int(room * OVERLAP_SHARE)
         cut = [windows(text, self._tokenizer, room, overlap) for text in texts]
         if missing := sum(not some for some in cut):
@@ -201,8 +197,7 @@ class Classified(Evaluator):
 
     def steps(self, case: AnswerCase) -> Sequence[Assessment]:
         """No requests: everything was classified before."""
-        if not has_words(case.text):
-            return [self.fail(case, NO_WORDS, criterion=one.name) for one in self.criteria]
+        check_words(case.text, "answer")
         row = self._found[case.text]
         called = [_called(label) for label in self.model.labels]
         return [
@@ -259,14 +254,11 @@ class Unwanted(LabelJudge):
     reads = ("question", "answer")
     source = H2O_PAGE
     tags = ("fair", "safe", "ongoing monitoring")
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        return (Criterion(self.name, lower_is_better=True, threshold=0.5),)
+    lower_is_better = True
+    good_from = 0.5
 
     def steps(self, case: AnswerCase) -> Steps:
-        if not has_words(case.text):
-            return [self.fail(case, NO_WORDS)]
+        check_words(case.text, "answer")
         return (yield from super().steps(case))
 
 

@@ -24,11 +24,8 @@ from pathlib import Path
 from string import digits
 from typing import Any
 
-from ....engine.evaluator import NO_VALUE
-
 FAMILY = "eval-studio-safety"
 PROMPTS = Path(__file__).with_name("prompts")
-NO_WORDS = f"{NO_VALUE}the answer holds no words"
 
 SHOWN = 50
 """Findings that a record lists."""
