@@ -74,9 +74,7 @@ def files_workspace(options: argparse.Namespace) -> Workspace:
     thresholds |= thresholds_given(getattr(options, "threshold", []))
     evaluate = base.evaluate.model_copy(
         update={"judges": names, "custom": custom, "settings": settings, "thresholds": thresholds}
-        | ({"mode": options.mode} if options.mode else {})
-        | ({"model": options.model} if options.model else {})
-        | ({"prompts": options.prompts} if getattr(options, "prompts", None) is not None else {})
+        | {name: given for name in ("mode", "model", "prompts") if (given := getattr(options, name, None))}
     )
     folder = Path() if options.config is None else options.config.parent
     if options.max_cost is not None and not options.max_cost > 0:
