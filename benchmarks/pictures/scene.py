@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragassay.cli.pipeline.manifest import Standing
 from ragassay.evaluate.human_labels.frame import Kind
 from ragassay.evaluate.human_labels.sheet import (
     Drawn,
@@ -30,7 +29,7 @@ from ragassay.evaluate.human_labels.sheet import (
 )
 from ragassay.evaluate.inputs.labels import Key, game_subject
 from ragassay.experiment.reading import load_experiment
-from ragassay.experiment.workspace import Workspace
+from ragassay.experiment.workspace import Standing, Workspace
 from ragassay.files import read_records, write_json
 from ragassay.records import Game, Judgment
 
