@@ -240,9 +240,12 @@ def at_most(n: int, base: type[M], item: Any) -> type[M]:
 
 
 def numbered(reply: Reply) -> dict[int, Any]:
-    """The items of a reply by their `number`, the first of each; none without a reply."""
+    """The items of a reply by their `number`, the first of each, in the reply's order; none without a reply."""
     items = getattr(reply.value, next(iter(type(reply.value).model_fields))) if reply.value is not None else ()
-    return {item.number: item for item in reversed(items)}
+    found: dict[int, Any] = {}
+    for item in items:
+        found.setdefault(item.number, item)
+    return found
 
 
 class Asked(NamedTuple):
