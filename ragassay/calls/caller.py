@@ -72,7 +72,9 @@ class Caller:
         """
         rows = [self.register.jobs(batch) for batch in batches]
         distinct = {job.key: job for row in rows for job in row}
-        self.register.missing(batches)
+        for job in distinct.values():
+            if job.reply is None:
+                self.register.settle(job)
         self._desk.progress.start(self._stage, len(distinct))
         try:
             self._call(list(distinct.values()))

@@ -9,9 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
-
-from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
+from typing import TYPE_CHECKING, TypeVar
 
 from ..errors import BudgetSpent, InputError, ProviderError, RagassayError
 from ..models.endpoint import Endpoint
@@ -19,6 +17,9 @@ from ..models.providers import beginning_of, explain, in_turn
 from ..models.requests import Body, Request
 from ..progress import Progress
 from .register import Job, Register, cost_of, guess_usd
+
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
 
 
 class Budget:
@@ -126,7 +127,11 @@ class Reach:
 
 T = TypeVar("T")
 
-_backoff = wait_random_exponential(multiplier=0.5, max=30)
+
+def _backoff(state: RetryCallState) -> float:
+    from tenacity import wait_random_exponential
+
+    return wait_random_exponential(multiplier=0.5, max=30)(state)
 
 
 class Retrier:
@@ -142,6 +147,8 @@ class Retrier:
 
     def call(self, model: str, ask: Callable[[], T]) -> T:
         """What `ask` gives. Raises ProviderError after the last try, InputError where every call would fail alike."""
+        from tenacity import Retrying, retry_if_exception, stop_after_attempt
+
         retrying = Retrying(
             stop=stop_after_attempt(self._retries + 1),
             wait=self._wait_s,

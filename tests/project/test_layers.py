@@ -218,9 +218,6 @@ LOADED_BY = {
         ),
         *("cli.pipeline.plan", "cli.verbs"),
     },
-    "tenacity": {
-        *("evaluate", "functions", "retrieval", "synth", "workbench", "calls", "cli.pipeline.plan", "cli.verbs"),
-    },
     "langchain_core": {"retrieval.agents.rag"},
     "jinja2": {
         "evaluate.from_files.gate",
