@@ -234,8 +234,10 @@ FEWEST_LINES, LONELY_SHARE = 10, 0.4
 FEWEST_RUINS, RUINED_SHARE = 5, 0.02
 FEWEST_WORDS = 5
 
-_RUIN = re.compile(r"(?<=[^\W\d_])-\n|(?<=[^\W\d_]{2})- (?=[a-zà-öø-ÿ]{2,})(?!(?:and|or|und|oder|et|ou|y|o|to|bis)\b)")
-"""A word that stays broken at a line end, or was joined with the space left in it."""
+_RUIN = re.compile(
+    r"-(?:(?<=[^\W\d_]-)\n|(?<=[^\W\d_]{2}-) (?=[a-zà-öø-ÿ]{2,})(?!(?:and|or|und|oder|et|ou|y|o|to|bis)\b))"
+)
+"""A word that stays broken at a line end, or was joined with the space left in it; looked for by its hyphen."""
 
 
 class SuspiciousPage(Record):
@@ -272,7 +274,7 @@ def _reasons(text: str, *, alone: bool) -> Iterator[str]:
         yield f"letters of another encoding: {found}"
     if why := fault(text):
         yield why
-    letters = sum(unicodedata.category(character)[0] in "LM" for character in squeezed)
+    letters = sum(n for character, n in Counter(squeezed).items() if unicodedata.category(character)[0] in "LM")
     if len(squeezed) >= FEWEST_CHARACTERS and letters < FEWEST_LETTERS * len(squeezed):
         yield "hardly a letter"
     lines = [line.strip() for line in text.split("\n") if line.strip()]

@@ -80,7 +80,11 @@ def cut(text: str, start: int, end: int, headings: Set[int] = frozenset()) -> St
 def _strength(text: str, word: int, end: int, start: int, headings: Set[int], usual: int) -> Strength:
     """That of the place from `end` of a word, which begins at `word`, to `start` of the next."""
     between = text[end:start]
-    ends_sentence = _SENTENCE_END.search(text, word, end) and not _ABBREVIATION.search(text[max(0, word - 1) : end])
+    ends_sentence = (
+        not text[end - 1].isalnum()
+        and _SENTENCE_END.search(text, word, end)
+        and not _ABBREVIATION.search(text[max(0, word - 1) : end])
+    )
     if "\n" not in between:
         begins_sentence = text[end - 1] not in ":;" and not text[start].islower()
         return Strength.SENTENCE if ends_sentence and begins_sentence else Strength.WORD
@@ -148,7 +152,7 @@ _INVISIBLE = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff"
     "\ud800-\udfff\ue000-\uf8ff\U000e0000-\U0010ffff]"
 )
-_LOOSE_ACCENT = re.compile("(?<=[^\\W\\d_])([´¨ˇ˘])([^\\W\\d_])")
+_LOOSE_ACCENT = re.compile("([´¨ˇ˘])(?<=[^\\W\\d_].)([^\\W\\d_])")
 _COMBINING = {"´": "\u0301", "¨": "\u0308", "ˇ": "\u030c", "˘": "\u0306"}
 """TeX's older fonts set an accent as a character of its own before the letter."""
 
@@ -156,7 +160,8 @@ _JUSTIFIED = re.compile(r"(?<=\S) {2,3}(?=\S)")
 _FAR_APART = re.compile(r"(?<=\S) {4,}(?=\S)")
 _BLANK_LINES = re.compile(r"\n{3,}")
 _LETTERS_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_BROKEN_WORD = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)-\n *([^\W\d_]+)(\S*)[ ]?")
+_BROKEN_WORD = re.compile(r"(?<![^\W\d_])([^\W\d_]++(?:-[^\W\d_]++)*+)-\n *([^\W\d_]+)(\S*)[ ]?")
+"""Tried once a word: that begins with no letter before it, and no part of it is given back."""
 
 
 def clean_characters(raw: str) -> str:
@@ -181,7 +186,7 @@ def join_broken_words(pages: Sequence[str]) -> list[str]:
     """
     known: Counter[str] = Counter()
     for page in pages:
-        known.update(word.lower() for word in _LETTERS_WORD.findall(_BROKEN_WORD.sub(" ", page)))
+        known.update(map(str.lower, _LETTERS_WORD.findall(_BROKEN_WORD.sub(" ", page))))
     return [_BROKEN_WORD.sub(lambda m: _joined(m, known), page).strip("\n") for page in pages]
 
 
