@@ -1,7 +1,8 @@
 """Where CPU-bound work runs: on this machine's cores, or on a cluster that is there already (`[run] backend`).
 
-joblib does it all. A piece of work is a function at the top of a module and one argument that can be pickled; its
-result is the same wherever it ran, and callers put results in the order of what they asked for.
+joblib does it, but for what stays in this process. A piece of work is a function at the top of a module and one
+argument that can be pickled; its result is the same wherever it ran, and callers put results in the order of what they
+asked for.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -102,8 +103,9 @@ class Cores:
     ) -> Iterator[tuple[int, R]]:
         """(position in `items`, function(item)) as they get done, in any order; an exception of `function` is raised.
 
-        `items` are taken as they are needed. `n_jobs` (default: the cores that this process may use) counts on this
-        machine alone. A worker that Dask loses costs nothing but time: what it was at is done again by another.
+        `items` are taken as they are needed, for threads all at once. `n_jobs` (default: the cores that this process
+        may use) counts on this machine alone. A worker that Dask loses costs nothing but time: what it was at is done
+        again by another.
         Raises InputError where the cluster cannot be reached, has no workers, or has another ragassay than this one;
         MissingExtra.
         """
@@ -111,21 +113,24 @@ class Cores:
         first = list(islice(waiting, 1))
         if not first:
             return
+        work = enumerate(chain(first, waiting))
+        if not self.elsewhere and here != "processes":
+            threads = 1 if here == "one" else n_jobs or usable_cores()
+            yield from _in_threads(function, work, threads) if threads > 1 else ((n, function(one)) for n, one in work)
+            return
         import joblib
 
         numbered = joblib.delayed(_numbered)
         told = _told_of_lost_workers(self.scheduler) if self.scheduler else nullcontext()
         there = {"dask": _dask, "ray": _ray}.get(self.backend)
-        set_up = there(self.scheduler or "auto") if there else _local(here)
-        with set_up as n_there, told:
-            # n_there: jobs at once; 0 where the caller decides.
-            jobs = n_there or (1 if here == "one" else n_jobs or usable_cores())
-            work = (numbered(function, number, item) for number, item in enumerate(chain(first, waiting)))
+        set_up = there(self.scheduler or "auto") if there else _local(n_jobs or usable_cores())
+        with set_up as jobs, told:
+            pieces = (numbered(function, number, item) for number, item in work)
             if self.backend == "ray":  # its joblib backend gives results only when all are there
-                while batch := list(islice(work, _ROUNDS_OF_RAY * jobs)):
+                while batch := list(islice(pieces, _ROUNDS_OF_RAY * jobs)):
                     yield from joblib.Parallel(n_jobs=jobs, batch_size=1)(batch)
             else:
-                yield from joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")(work)
+                yield from joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")(pieces)
 
 
 def beside(work: Callable[[], R]) -> Callable[[], R]:
@@ -257,12 +262,22 @@ def _numbered(function: Callable[[T], R], number: int, item: T) -> tuple[int, R]
     return number, function(item)
 
 
+def _in_threads(function: Callable[[T], R], work: Iterable[tuple[int, T]], n_threads: int) -> Iterator[tuple[int, R]]:
+    """As they get done. Left early, nothing more is begun, and what is being done is not waited for."""
+    pool = ThreadPoolExecutor(n_threads)
+    try:
+        for done in as_completed([pool.submit(_numbered, function, number, item) for number, item in work]):
+            yield done.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
 @contextmanager
-def _local(here: Here) -> Iterator[int]:
+def _local(n_jobs: int) -> Iterator[int]:
     import joblib
 
-    with joblib.parallel_config(backend="threading" if here == "threads" else "loky"):
-        yield 0
+    with joblib.parallel_config(backend="loky"):
+        yield n_jobs
 
 
 @contextmanager

@@ -2,8 +2,8 @@
 
 A process that crashes, is killed or exceeds its time is replaced; the pages it was at are asked for again, one by one,
 so that only a page that brings processes down by itself is lost, and that page is recorded with its error. On this
-machine joblib's threads wait for as many processes, each of which keeps its document open. On a cluster each piece of
-work starts a process of its own, as nothing would end one that was kept.
+machine threads wait for as many processes, each of which keeps its document open. On a cluster each piece of work
+starts a process of its own, as nothing would end one that was kept.
 """
 
 from __future__ import annotations
