@@ -189,6 +189,9 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 PAGES_PER_CHUNK = 12
+PAGES_OF_A_PROCESS = 120
+"""A document of at least twice as many is shared out, to so many processes that each reads this much of it: each opens
+the document, which takes pypdf as long as reading seventy pages of a manual."""
 SECONDS_TO_OPEN = 60.0
 SECONDS_PER_PAGE = 30.0
 
@@ -246,7 +249,8 @@ class PdfPool:
             for index, (path, pages) in enumerate(wanted)
             for first, last in _chunks(pages)
         ]
-        for number, texts in self._each(PdfProcess.read, _limits(), [chunk for _, chunk in chunks]):
+        n = min(self.n_workers, sum(max(1, len(pages) // PAGES_OF_A_PROCESS) for _, pages in wanted))
+        for number, texts in self._each(PdfProcess.read, _limits(), [chunk for _, chunk in chunks], n):
             results[chunks[number][0]].extend(texts)
             done += len(texts)
             if progress:
@@ -259,9 +263,12 @@ class PdfPool:
         found = dict(self._each(PdfProcess.convert, SECONDS_TO_OPEN, items))
         return [found[number] for number in range(len(items))]
 
-    def _each(self, ask: Callable[[PdfProcess, T, B], R], bounds: B, items: Sequence[T]) -> Iterator[tuple[int, R]]:
+    def _each(
+        self, ask: Callable[[PdfProcess, T, B], R], bounds: B, items: Sequence[T], n: int | None = None
+    ) -> Iterator[tuple[int, R]]:
+        """n: how many of our processes work at it, all of them where it is not said."""
         lend = a_new_process if self.cores.elsewhere else self._one_of_ours
-        return self.cores.each(partial(_asked, lend, ask, bounds), items, here="threads", n_jobs=self.n_workers)
+        return self.cores.each(partial(_asked, lend, ask, bounds), items, here="threads", n_jobs=n or self.n_workers)
 
     @contextmanager
     def _one_of_ours(self) -> Iterator[PdfProcess]:
