@@ -87,7 +87,7 @@ def make_analyzer(language: str, *, stem: bool = True, stop_words: Collection[st
         rows = []
         for text in texts:
             folded = _folded(text, code)
-            words = _pattern(_is_unspaced(text), ascii_only=folded.isascii()).findall(folded)
+            words = _pattern(_is_unspaced(text), marked=_is_marked(folded)).findall(folded)
             rows.append([term for word in words for term in terms[word]])
         return rows
 
@@ -146,13 +146,15 @@ def _is_unspaced(text: str) -> bool:
     return not text.isascii() and re.search(f"[{_UNSPACED}]", text) is not None
 
 
-@cache
-def _pattern(unspaced: bool, *, ascii_only: bool) -> re.Pattern[str]:
-    """A word; where the text has unspaced script, a run of that script or a word of any other.
+def _is_marked(text: str) -> bool:
+    """Whether there is one of `_marks`: they are many, and text is gone through several times as fast without them."""
+    return not text.isascii() and any(unicodedata.category(one)[0] == "M" or one in "\u200c\u200d" for one in set(text))
 
-    ASCII text has no marks, and is gone through several times as fast when none is looked for.
-    """
-    character = r"\w" if ascii_only else rf"[\w{_marks()}]"
+
+@cache
+def _pattern(unspaced: bool, *, marked: bool) -> re.Pattern[str]:
+    """A word; where the text has unspaced script, a run of that script or a word of any other."""
+    character = rf"[\w{_marks()}]" if marked else r"\w"
     word = rf"(?:(?![{_UNSPACED}]){character})+" if unspaced else f"{character}+"
     letters, digits = r"(?<=[^\W\d_])['.](?=[^\W\d_])", r"(?<=\d)['.,;](?=\d)"
     whole = rf"{word}(?:(?:{letters}|{digits}){word})*"
