@@ -32,9 +32,8 @@ def draw_settings(experiment: Experiment) -> dict[str, Any]:
     from .looks import planned_by
 
     run = tables(experiment, "run")
-    later = [name for name in ("eliminate", "write_by_look") if run[f"run.{name}"]]
-    names = ("until", "margin", "max_queries", "looks", *later)
-    looked = {name: run.get(f"run.{name}") for name in names}
+    names = ("until", "margin", "max_queries", "looks", "eliminate", "write_by_look")
+    looked = {name: run[f"run.{name}"] for name in names if f"run.{name}" in run}
     return {"run": looked, "plan": digest_json(planned_by(experiment)), "questions.seed": experiment.questions.seed}
 
 
@@ -54,10 +53,9 @@ def judge_settings(experiment: Experiment) -> dict[str, Any]:
     """Those that shape the judgments and games."""
     judge = experiment.judge
     values = tables(experiment, "judge", models=judge.all_models)
-    unused = [] if judge.panel else ["judge.panel"]
-    unused += [] if judge.second else ["judge.second", "judge.second_share"]
-    values |= {"retrieval.k": experiment.retrieval.k} if judge.second else {}
-    return {name: value for name, value in values.items() if name not in unused}
+    if judge.second:
+        return values | {"retrieval.k": experiment.retrieval.k}
+    return {name: value for name, value in values.items() if name != "judge.second_share"}
 
 
 def judge_prompts(workspace: Workspace) -> list[Path]:
@@ -69,9 +67,8 @@ def judge_prompts(workspace: Workspace) -> list[Path]:
 def evaluate_settings(experiment: Experiment) -> dict[str, Any]:
     """Those that shape what evaluators give, of which there may be none."""
     models = (experiment.evaluating_model,) if experiment.evaluates else ()
-    shaping = {f"evaluate.{name}" for name in experiment.evaluate.shaping()} - {"evaluate.thresholds"}
     values = tables(experiment, "evaluate", models=models)
-    values = {k: v for k, v in values.items() if not k.startswith("evaluate.") or k in shaping}
+    values.pop("evaluate.thresholds", None)
     if not experiment.evaluates:
         return values
     if likelihood := experiment.evaluate.likelihood_model:

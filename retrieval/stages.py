@@ -97,10 +97,8 @@ _OF_OWN = {"name", "kind", "path", "callable", "writer"}
 
 
 def _answer_settings(experiment: Experiment) -> dict[str, Any]:
-    """Those that shape answers; one run of the agents is what there was before there could be several."""
+    """Those that shape answers."""
     values = tables(experiment, "answer", models=(experiment.answer.model,))
-    if experiment.answer.repeats == 1:
-        del values["answer.repeats"]
     for agent in experiment.table_agents():
         said = {"prompt": agent.prompt, "temperature": agent.temperature, "long_context": agent.variant is None}
         values |= tables(experiment, models=(agent.model,)) | {f"agents.{agent.name}": {"model": agent.model, **said}}

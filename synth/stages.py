@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 def ingest_settings(experiment: Experiment) -> dict[str, Any]:
     """Those that shape pages, sections and passages; a semantic chunking without an embedding has [retrieval]'s."""
-    values = tables(experiment) | {f"ingest.{key}": value for key, value in experiment.ingest.shaping().items()}
+    values = tables(experiment, "ingest")
     values["corpus.exclude_pages"] = experiment.corpus.exclude_pages
     if chunkings := experiment.chunkings:
         values["chunking"] = [one.model_dump(mode="json", exclude_none=True) for one in chunkings]
@@ -60,8 +60,6 @@ def questions_settings(experiment: Experiment) -> dict[str, Any]:
         values |= {"questions.quotes": True} if values.pop("questions.quotes") else {}
     if experiment.by_look:
         values["run.write_by_look"] = experiment.run.looks
-    if not experiment.questions.columns:
-        del values["questions.columns"]
     if experiment.questions.style != "conversations":
         del values["questions.turns"], values["questions.moves"]
     return values | {"corpus.language": experiment.corpus.language}

@@ -28,14 +28,13 @@ SHAPING = {"base_url", *_SAMPLING, "prices_usd_per_million"}
 
 
 def tables(experiment: Experiment, *names: str, models: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The version, and every setting of the tables and models named: `TABLE.KEY` or `models.MODEL` to its value.
+    """The version, and what shapes the tables and models named: `TABLE.KEY` or `models.MODEL` to its value.
 
     They stand in a stage's manifest, and it runs again where one of them is not as it was.
     """
     values: dict[str, Any] = {"ragassay": __version__}
     for name in names:
-        for key, value in getattr(experiment, name).model_dump(mode="json").items():
-            values[f"{name}.{key}"] = value
+        values |= {f"{name}.{key}": value for key, value in getattr(experiment, name).shaping().items()}
     for model in models:
         settings = experiment.settings_of(model)
         values[f"models.{model}"] = settings.model_dump(mode="json", include=SHAPING, exclude_none=True)

@@ -95,6 +95,8 @@ class OpenSearchSettings(Table):
 
 
 class AnswerSettings(Table):
+    later = ("repeats",)  # one run of the agents is what there was before there could be several
+
     model: ModelName
     agents: tuple[Literal["rag", "rag-fusion"], ...] = ("rag", "rag-fusion")
     fusion_queries: int = Field(4, ge=1)
@@ -135,6 +137,8 @@ class EvaluateSettings(Table):
     likelihood_model: says how likely a text is, for `perplexity` and `gptscore_…`; default, `model`.
     """
 
+    later = ("thresholds", "max_rows", "keep_replies", "likelihood_model")
+
     judges: tuple[str, ...] = ()
     model: ModelName | None = None
     likelihood_model: str | None = Field(None, pattern=r"^(openai|transformers):.+$")
@@ -146,12 +150,6 @@ class EvaluateSettings(Table):
     thresholds: dict[str, float] = Field({})
     max_rows: int | None = Field(None, ge=1)
     keep_replies: bool = False
-
-    def shaping(self) -> dict[str, Any]:
-        """As JSON, without what was not there before and is left as it is: a finished stage is not run for it."""
-        later = {"thresholds", "max_rows", "keep_replies", "likelihood_model"}
-        unset = {name for name in later if getattr(self, name) == type(self).model_fields[name].default}
-        return self.model_dump(mode="json", exclude=unset)
 
     def own_prompts(self) -> list[str]:
         """The prompt files of the user's own, relative to the corpus folder."""
@@ -176,6 +174,8 @@ FEWEST_SECTIONS = 6
 
 
 class RunSettings(Table):
+    later = ("eliminate", "write_by_look")
+
     max_concurrency: int = Field(32, ge=1, le=1000)
     max_cost_usd: float | None = Field(20.0, gt=0)
     retries: int = Field(5, ge=0, le=20)

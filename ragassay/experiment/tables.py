@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
@@ -31,9 +31,15 @@ class TableError(ValueError):
 
 
 class Table(BaseModel):
-    """A table: unknown keys are errors."""
+    """A table: unknown keys are errors. later: keys that were not there in earlier versions."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+    later: ClassVar[tuple[str, ...]] = ()
+
+    def shaping(self) -> dict[str, Any]:
+        """As JSON, without what came later and is left as it is: a finished stage is not run for it."""
+        unset = {key for key in self.later if getattr(self, key) == type(self).model_fields[key].default}
+        return self.model_dump(mode="json", exclude=unset)
 
 
 class IngestSettings(Table):
@@ -41,6 +47,8 @@ class IngestSettings(Table):
     `corpus.jsonl`. loader: `module:name`, what gives the documents in place of the folder. ocr: recognise the text of
     scanned PDFs.
     """
+
+    later = ("kinds", "loader", "ocr")
 
     reader: Literal["auto", "pdfium", "pypdf"] = "auto"
     kinds: tuple[Literal["pdf", "markdown", "text", "html", "docx", "passages"], ...] = Field(("pdf",), min_length=1)
@@ -68,12 +76,6 @@ class IngestSettings(Table):
         """Whether passages are taken as they are."""
         return self.kinds == ("passages",)
 
-    def shaping(self) -> dict[str, Any]:
-        """The settings by which a stage is told to run again; those that came later only where they are set."""
-        later, fields = ("kinds", "loader", "ocr"), type(self).model_fields
-        unset = {key for key in later if getattr(self, key) == fields[key].default}
-        return self.model_dump(mode="json", exclude=unset)
-
 
 Factor = Annotated[str, Field(min_length=1)]
 AnswerCriterion = Literal["relevance", "accuracy", "completeness", "precision", "answer_correctness"]
@@ -85,6 +87,8 @@ class JudgeSettings(Table):
     panel: models that all judge; `model` is then one of them, by default the first. second: a model that is asked about
     second_share (0 to 1) of what these judged, drawn with known probabilities.
     """
+
+    later = ("panel", "second")
 
     model: ModelName
     panel: tuple[ModelName, ...] = ()
@@ -278,6 +282,8 @@ class QuestionsSettings(Table):
 
     turns: of a conversation, fewest and most; moves: shares of their moves, but for the first.
     """
+
+    later = ("columns",)
 
     source: Literal["synthetic", "own", "both"] = "synthetic"
     columns: dict[Column, Annotated[str, Field(min_length=1)]] = Field({})

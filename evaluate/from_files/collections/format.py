@@ -145,10 +145,10 @@ def told_of_queries(collection: Collection, besides: Sequence[str] = ()) -> int:
     return sum(bool(told_besides(query).keys() - set(besides)) for query in collection.queries.values())
 
 
-def _unanswered(collection: Collection) -> int:
-    """Queries for which no agent has an answer or a failure, where there is an agent."""
+def unanswered(collection: Collection) -> list[Query]:
+    """Queries for which no agent has an answer or a failure."""
     asked = {answer.query_id for answer in answers_of(collection)}
-    return len(collection.queries.keys() - asked) if collection.answers else 0
+    return [query for id, query in collection.queries.items() if id not in asked]
 
 
 def _spaced(texts: Iterable[str]) -> int:
@@ -187,7 +187,7 @@ PARTS: Losses = {
     "expected answers": lambda made: sum(expected_text(one) is not None for one in made.queries.values()),
     "metadata of queries": told_of_queries,
     "white space of queries": lambda made: _spaced(one.text for one in made.queries.values()),
-    "queries that nobody answered": _unanswered,
+    "queries that nobody answered": lambda made: len(unanswered(made)) if made.answers else 0,
     "passages": lambda made: len(made.passages),
     "ids of passages": lambda made: len(made.passages),
     "titles of passages": lambda made: sum(bool(one.title) for one in made.passages.values()),

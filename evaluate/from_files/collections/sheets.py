@@ -38,6 +38,7 @@ from .format import (
     parts,
     told_besides,
     told_of_queries,
+    unanswered,
 )
 
 Row = dict[str, Any]
@@ -223,7 +224,7 @@ class Csv(Format):
         queries = collection.queries
         if rows := [_ours(queries[one.query_id], one, collection) for one in answers_of(collection)]:
             write_table(folder / "answers.csv", rows)
-        if rest := [_ours(query, None, collection) for query in _unanswered(collection)]:
+        if rest := [_ours(query, None, collection) for query in unanswered(collection)]:
             write_table(folder / "queries.csv", rest)
 
 
@@ -249,17 +250,12 @@ def files_of(collection: Collection) -> list[tuple[str, list[Pair]]]:
         for agent, rows in collection.answers.items()
         if rows
     ]
-    rest: list[Pair] = [(query, None) for query in _unanswered(collection)]
+    rest: list[Pair] = [(query, None) for query in unanswered(collection)]
     if rest:
         taken = {name.casefold() for name, _ in files}
         names = ("testset", *(f"testset-{number}" for number in range(2, len(files) + 3)))
         files.append((next(name for name in names if name not in taken), rest))
     return files
-
-
-def _unanswered(collection: Collection) -> list[Query]:
-    answered = {answer.query_id for answer in answers_of(collection)}
-    return [query for id, query in collection.queries.items() if id not in answered]
 
 
 def _ours(query: Query, answer: Answer | None, collection: Collection) -> Row:
