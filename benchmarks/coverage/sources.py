@@ -19,7 +19,7 @@ from ragassay.arrays import Floats
 from ragassay.evaluate.figures.written_and_real import compare_orders
 from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.statistics.orders import tau_b
-from ragassay.evaluate.statistics.resamples import Resamples, resamples
+from ragassay.evaluate.statistics.resamples import Resamples, expanded_tail, resamples
 
 BOOTSTRAP = 300
 AGENTS = tuple("abcdef")
@@ -84,7 +84,7 @@ def experiment(real: Floats, written: Floats, size: tuple[int, int, int], seed: 
     )
     counts.width += (tau.ci_high or 0.0) - (tau.ci_low or 0.0)
     drawn = tau_b(draws.weights @ values[0].T, more.weights @ values[1].T)
-    tail = draws.tail(n_real)
+    tail = expanded_tail(n_real, draws.confidence)
     low, high = np.nanquantile(drawn, [tail, 1 - tail])
     counts.by_percentiles += bool(low - 1e-6 <= truth <= high + 1e-6)
     lost = float(np.mean([real.max() - real[AGENTS.index(agent)] for agent in found.best_written]))
