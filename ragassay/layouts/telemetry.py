@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .answers import Given, Layout
+from .answers import Given
 from .cells import Row, as_object, unpacked
 from .traces import (
     DEEPEST,
     NO_LATENCY,
+    OfSpans,
     Span,
     answers_of,
     at,
@@ -25,7 +26,7 @@ from .traces import (
 )
 
 
-class OpenInference(Layout):
+class OpenInference(OfSpans):
     """OpenInference spans, as Arize Phoenix and OpenTelemetry write them: a span a row, attributes flat or nested.
 
     https://github.com/Arize-ai/openinference, "Semantic conventions": openinference.span.kind, input.value,
@@ -40,18 +41,11 @@ class OpenInference(Layout):
         *("id", "name", "context", "span_kind", "parent_id", "start_time", "end_time", "status_code"),
         *("status_message", "status", "attributes", "events", "kind"),
     )
-    several_rows = True
 
     def field_of(self, name: str) -> str | None:
         return super().field_of(name.split(".", 1)[0])
 
-    def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
-        """An answer for each trace. Raises InputError with the line."""
-        return answers_of(_openinference_spans(rows))
-
-
-def _openinference_spans(rows: Sequence[Row]) -> Iterator[Span]:
-    for row in rows:
+    def spans(self, row: Row) -> Iterator[Span]:
         span = nested(row.fields)
         context, attributes = as_object(span.get("context")), as_object(span.get("attributes"))
         if not isinstance(context.get("trace_id"), str) or not isinstance(context.get("span_id"), str):
@@ -119,7 +113,7 @@ def _first(*values: Any) -> Any:
     return next((value for value in values if value is not None and value != ""), None)
 
 
-class Otlp(Layout):
+class Otlp(OfSpans):
     """OTLP as JSON, with attributes of OpenInference, GenAI or Langfuse: `resourceSpans`, as a collector's file
     exporter and `ragassay import --listen` write them, a request a line, or the items of one such list.
 
@@ -131,39 +125,37 @@ class Otlp(Layout):
     title = "OTLP as JSON: resourceSpans"
     needs = (frozenset(("resourceSpans",)), frozenset(("scopeSpans",)))
     used = ("resourceSpans", "scopeSpans", "resource", "schemaUrl")
-    several_rows = True
 
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """An answer for each trace, of a question that is asked again by an agent `run-2`, …; raises InputError."""
-        sent = {(one.trace, one.id): one for row in rows for one in _otlp_spans(row)}
+        sent = {(one.trace, one.id): one for row in rows for one in self.spans(row)}
         spans = sorted(sent.values(), key=lambda span: span.begun)  # one that was sent again stands there once
         return runs_apart(answers_of(spans, partial=True))
 
-
-def _otlp_spans(row: Row) -> Iterator[Span]:
-    """Each span; of an agent called `service.name`. One without an id or a trace is an error."""
-    for part in _objects(row.fields.get("resourceSpans", [row.fields])):
-        service = str(_attributes(as_object(part.get("resource"))).get("service.name") or "")
-        agent = None if service.startswith("unknown_service") else service or None
-        for span in (one for scope in _objects(part.get("scopeSpans")) for one in _objects(scope.get("spans"))):
-            if not isinstance(span.get("traceId"), str) or not isinstance(span.get("spanId"), str):
-                raise row.wrong("has a span without traceId and spanId")
-            status = as_object(span.get("status"))
-            failed = status.get("code") in (2, "STATUS_CODE_ERROR")
-            times = (span.get("startTimeUnixNano"), span.get("endTimeUnixNano"))
-            start, end = (int(str(one)) if str(one).isdecimal() else None for one in times)
-            yield Span(
-                row=row,
-                trace=span["traceId"],
-                id=span["spanId"],
-                parent=span.get("parentSpanId") or None,
-                agent=agent,
-                error=str(status.get("message") or "the trace failed") if failed else None,
-                seconds=(end - start) / 1e9 if start and end and end >= start else None,
-                begun=start or 0,
-                ended=end or 0,
-                **_told(nested(_attributes(span))),
-            )
+    def spans(self, row: Row) -> Iterator[Span]:
+        """Each span; of an agent called `service.name`. One without an id or a trace is an error."""
+        for part in _objects(row.fields.get("resourceSpans", [row.fields])):
+            service = str(_attributes(as_object(part.get("resource"))).get("service.name") or "")
+            agent = None if service.startswith("unknown_service") else service or None
+            for span in (one for scope in _objects(part.get("scopeSpans")) for one in _objects(scope.get("spans"))):
+                if not isinstance(span.get("traceId"), str) or not isinstance(span.get("spanId"), str):
+                    raise row.wrong("has a span without traceId and spanId")
+                status = as_object(span.get("status"))
+                failed = status.get("code") in (2, "STATUS_CODE_ERROR")
+                times = (span.get("startTimeUnixNano"), span.get("endTimeUnixNano"))
+                start, end = (int(str(one)) if str(one).isdecimal() else None for one in times)
+                yield Span(
+                    row=row,
+                    trace=span["traceId"],
+                    id=span["spanId"],
+                    parent=span.get("parentSpanId") or None,
+                    agent=agent,
+                    error=str(status.get("message") or "the trace failed") if failed else None,
+                    seconds=(end - start) / 1e9 if start and end and end >= start else None,
+                    begun=start or 0,
+                    ended=end or 0,
+                    **_told(nested(_attributes(span))),
+                )
 
 
 def _attributes(holder: Mapping[str, Any]) -> dict[str, Any]:
@@ -185,7 +177,7 @@ def _value(value: Any, depth: int = 0) -> Any:
     return int(held) if name == "intValue" and str(held).lstrip("-").isdecimal() else held
 
 
-class Langfuse(Layout):
+class Langfuse(OfSpans):
     """Langfuse's export: traces with their `observations`, or an observation a row.
 
     https://langfuse.com/docs/api-and-data-platform/features/blob-storage-export-fields (trace_id, type, usage_details);
@@ -200,7 +192,6 @@ class Langfuse(Layout):
         *("timestamp", "metadata", "level", "status_message", "input", "output", "usage", "usage_details"),
         *("cost_details", "total_cost", "calculated_total_cost", "latency"),
     )
-    several_rows = True
 
     def fits(self, there: Iterable[str]) -> bool:
         return super().fits(map(_snake, there))
@@ -210,31 +201,30 @@ class Langfuse(Layout):
 
     def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
         """An answer for each trace. Raises InputError with the line."""
-        spans = [span for row in rows for span in _langfuse_spans(row)]
+        spans = [span for row in rows for span in self.spans(row)]
         return runs_apart(answers_of(sorted(spans, key=lambda one: one.begun)))
+
+    def spans(self, row: Row) -> Iterator[Span]:
+        """Of a trace with its observations the trace, too, as what holds them."""
+        told = {_snake(name): value for name, value in row.fields.items()}
+        observations = unpacked(told.get("observations"))
+        if not isinstance(observations, list):
+            yield _langfuse_span(row, told, str(told.get("trace_id")), None)
+            return
+        trace = {_snake(name): value for name, value in (as_object(told.get("trace")) or told).items()}
+        if not isinstance(trace.get("id"), str) or not all(isinstance(one, Mapping) for one in observations):
+            problem = "the trace has no id, or its observations are not written out"
+            raise row.wrong(problem, "export traces with their observations")
+        top = trace | {"start_time": trace.get("timestamp"), "type": "CHAIN"}
+        inside = [{_snake(name): value for name, value in one.items()} for one in observations]
+        if trace.get("input") not in (None, "") or len(inside) != 1:
+            yield _langfuse_span(row, top, trace["id"], None)
+        for one in inside:
+            yield _langfuse_span(row, one, trace["id"], trace["id"])
 
 
 def _snake(name: str) -> str:
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
-
-
-def _langfuse_spans(row: Row) -> Iterator[Span]:
-    """Of a trace with its observations the trace, too, as what holds them."""
-    told = {_snake(name): value for name, value in row.fields.items()}
-    observations = unpacked(told.get("observations"))
-    if not isinstance(observations, list):
-        yield _langfuse_span(row, told, str(told.get("trace_id")), None)
-        return
-    trace = {_snake(name): value for name, value in (as_object(told.get("trace")) or told).items()}
-    if not isinstance(trace.get("id"), str) or not all(isinstance(one, Mapping) for one in observations):
-        problem = "the trace has no id, or its observations are not written out"
-        raise row.wrong(problem, "export traces with their observations")
-    top = trace | {"start_time": trace.get("timestamp"), "type": "CHAIN"}
-    inside = [{_snake(name): value for name, value in one.items()} for one in observations]
-    if trace.get("input") not in (None, "") or len(inside) != 1:
-        yield _langfuse_span(row, top, trace["id"], None)
-    for one in inside:
-        yield _langfuse_span(row, one, trace["id"], trace["id"])
 
 
 def _langfuse_span(row: Row, told: Mapping[str, Any], trace: str, above: str | None) -> Span:

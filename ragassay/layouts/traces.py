@@ -296,7 +296,21 @@ def seconds_between(start: Any, end: Any) -> float | None:
     return taken if taken >= 0 else None
 
 
-class MlflowTraces(Layout):
+class OfSpans(Layout):
+    """A layout of traces, of which a row has spans."""
+
+    several_rows = True
+
+    def spans(self, row: Row) -> Iterator[Span]:
+        """Those of a row. Raises InputError with the line."""
+        raise NotImplementedError
+
+    def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
+        """An answer for each trace. Raises InputError with the line."""
+        return answers_of(span for row in rows for span in self.spans(row))
+
+
+class MlflowTraces(OfSpans):
     """MLflow traces as JSON (`Trace.to_json`): info, and data with spans whose attributes are JSON in texts.
 
     https://mlflow.org/docs, "Trace data model": mlflow.spanType, mlflow.spanInputs, mlflow.spanOutputs,
@@ -311,15 +325,8 @@ class MlflowTraces(Layout):
         *("info", "data", "trace_id", "trace", "client_request_id", "state", "request_time", "execution_duration"),
         *("request", "response", "trace_metadata", "tags", "spans", "assessments"),
     )
-    several_rows = True
 
-    def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
-        """An answer for each trace. Raises InputError with the line."""
-        return answers_of(_mlflow_spans(rows))
-
-
-def _mlflow_spans(rows: Sequence[Row]) -> Iterator[Span]:
-    for row in rows:
+    def spans(self, row: Row) -> Iterator[Span]:
         row = row._replace(fields=as_object(unpacked(row.fields.get("trace", row.fields))))
         spans = at(row.fields, "data", "spans")
         if not isinstance(spans, list) or not spans or not all(isinstance(span, Mapping) for span in spans):
@@ -373,7 +380,7 @@ def _mlflow_seconds(span: Mapping[str, Any]) -> float | None:
     return None
 
 
-class LangSmith(Layout):
+class LangSmith(OfSpans):
     """LangSmith's runs, a run a row: run_type, inputs, outputs, parent_run_id, trace_id, tokens and cost.
 
     https://docs.langchain.com/langsmith/run-data-format; `Client.list_runs` gives the same fields.
@@ -387,15 +394,8 @@ class LangSmith(Layout):
         *("name", "status", "dotted_order", "prompt_tokens", "completion_tokens", "total_cost"),
         *("reference_example_id", "extra"),
     )
-    several_rows = True
 
-    def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
-        """An answer for each trace. Raises InputError with the line."""
-        return answers_of(_langsmith_runs(rows))
-
-
-def _langsmith_runs(rows: Sequence[Row]) -> Iterator[Span]:
-    for row in rows:
+    def spans(self, row: Row) -> Iterator[Span]:
         run = row.fields
         if not isinstance(run.get("id"), str):
             raise row.wrong("the run has no id")
