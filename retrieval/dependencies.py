@@ -28,10 +28,10 @@ _SHAPES_NOTHING = {"retrieval.url", *(f"opensearch.{key}" for key in _REACHED)}
 """How an OpenSearch server is reached, which shapes no ranking."""
 
 
-def _retrieval_settings(experiment: Experiment, *more: str, models: Iterable[str]) -> dict[str, Any]:
-    """[retrieval], what is named of the other tables and of models; a server's settings where one is used."""
+def _retrieval_settings(experiment: Experiment, models: Iterable[str]) -> dict[str, Any]:
+    """[retrieval] and what is named of models; a server's settings where one is used."""
     served = ["opensearch"] if experiment.retrieval.engine == "opensearch" else []
-    values = tables(experiment, "retrieval", *more, *served, models=tuple(models))
+    values = tables(experiment, "retrieval", *served, models=tuple(models))
     return {key: value for key, value in values.items() if key not in _SHAPES_NOTHING}
 
 
@@ -103,8 +103,9 @@ def searched_by(experiment: Experiment) -> list[str]:
 
 
 def screen_settings(experiment: Experiment) -> dict[str, Any]:
-    """Those that shape the screening."""
-    values = _retrieval_settings(experiment, "ingest", models=sorted(rewriting_models(experiment)))
+    """Those that shape the screening. What came later of [ingest] has always stood in its manifest, set or not."""
+    values = _retrieval_settings(experiment, models=sorted(rewriting_models(experiment)))
+    values |= {f"ingest.{key}": value for key, value in experiment.ingest.model_dump(mode="json").items()}
     values |= {
         "chunking": [one.model_dump(mode="json") for one in experiment.chunking],
         "retriever": [one.model_dump(mode="json") for one in experiment.retriever],

@@ -16,6 +16,7 @@ from ragassay.errors import InputError
 from ragassay.experiment.workspace import VariantRun, Workspace
 from ragassay.files import read_records, read_run, write_records
 from ragassay.records import Passage, Query
+from ragassay.retrieval.dependencies import screen_settings
 from ragassay.retrieval.rankers import embedding
 from ragassay.retrieval.rankers.analysis import make_analyzer
 from ragassay.retrieval.rankers.bm25 import Bm25
@@ -49,6 +50,13 @@ def screen(workspace: Workspace) -> dict[str, VariantRun]:
     finally:
         caller.close()
     return {run.variant: run for run in read_records(workspace.screening_runs, VariantRun)}
+
+
+def test_its_manifest_says_the_settings_that_it_always_said(tmp_path: Path) -> None:
+    """What finished before is not run again: here those of [ingest] that came later stand though they are not set."""
+    said = screen_settings(folder(tmp_path, BM25).experiment)
+    later = {"ingest.kinds": ["pdf"], "ingest.loader": None, "ingest.ocr": False}
+    assert later.items() <= said.items()
 
 
 @pytest.fixture
