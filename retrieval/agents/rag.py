@@ -75,8 +75,9 @@ class RagAgent(Runnable[str | Query, Answer]):
         """The answer to one query; a plain string becomes a query with the id `query`."""
         query = input if isinstance(input, Query) else Query(id="query", text=input)
         found = self.find(query, config)
-        request = answer_request(self._prompt, query.text, found.passages)
-        return answer_record(found, self._ask(request) if found.error is None else None)
+        if found.error is not None:
+            return answer_record(found, None)
+        return answer_record(found, self._ask(answer_request(self._prompt, query.text, found.passages)))
 
     def find(self, query: Query, config: RunnableConfig | None = None) -> Found:
         """The passages that the retriever ranks highest for the query."""

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
@@ -112,7 +113,8 @@ def test_rag_fusion_searches_every_version_and_counts_the_rewriting() -> None:
 
 def test_rag_fusion_without_a_rewriting_fails_instead_of_being_plain_rag() -> None:
     retriever = TableRetriever(table={QUERY.text: ["a"]})
-    answer = RagFusionAgent("fusion", retriever, lambda request: Reply(error="the model refused")).invoke(QUERY)
+    prompt = Prompt.of("{{ question }}\n## User\n{{ passages[0].text }}", Path("mine.md"))
+    answer = RagFusionAgent("fusion", retriever, lambda request: Reply(error="the model refused"), prompt).invoke(QUERY)
     assert answer.answer is None and answer.error == "rewriting the query failed: the model refused"
     assert answer.passages == ()
 
