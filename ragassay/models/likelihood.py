@@ -38,10 +38,10 @@ def load_causal(model: str) -> CausalModel:
     """The model of a name, `transformers:NAME`. Raises InputError where it cannot be loaded."""
     check_causal(model)
     name = model.removeprefix(PREFIX)
-    with loading(name, lambda _, reason: _unusable(model, reason)) as local_only:
-        import torch
-        from transformers import AutoModelForCausalLM, AutoTokenizer
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
 
+    with loading(name, lambda _, reason: _unusable(model, reason)) as local_only:
         tokenizer = AutoTokenizer.from_pretrained(name, local_files_only=local_only, split_special_tokens=True)
         network = AutoModelForCausalLM.from_pretrained(name, local_files_only=local_only)
     if not tokenizer.is_fast:
