@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from math import isfinite
 from pathlib import Path
@@ -235,8 +235,8 @@ class Anew(Collection[T]):
 
 
 def indexed_texts(passages: Iterable[Passage], n: int) -> Anew[str]:
-    """The text of each of `n` passages."""
-    return Anew(lambda: map(indexed_text, passages), n)
+    """The text of each of `n` passages; another process can be given them."""
+    return Anew(partial(map, indexed_text, passages), n)
 
 
 _GROUP = 512

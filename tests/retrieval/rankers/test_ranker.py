@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from support.plugin import plugin as plugin
 from ragassay.cli import main
 from ragassay.errors import InputError
 from ragassay.files import read_run
-from ragassay.retrieval.rankers.ranker import Ranker, brought, check_kind, kind_of_ranker
+from ragassay.retrieval.rankers.ranker import CorpusFile, Ranker, brought, check_kind, indexed_texts, kind_of_ranker
 
 PASSAGES = [
     {"_id": "long", "text": "fuse bits set the clock of the device"},
@@ -57,6 +58,12 @@ def test_a_ranker_without_a_name_is_asked_for_by_nobody() -> None:
         kind_of_ranker("")
     with pytest.raises(NotImplementedError, match="has no name"):
         Ranker.over(None)
+
+
+def test_texts_are_gone_through_anew_and_can_be_given_to_another_process(tmp_path: Path) -> None:
+    write_lines(tmp_path / "corpus.jsonl", PASSAGES)
+    texts = pickle.loads(pickle.dumps(indexed_texts(CorpusFile(tmp_path / "corpus.jsonl"), 3)))
+    assert [*texts] == [*texts] == [one["text"] for one in PASSAGES] and len(texts) == 3 and "the fuse" in texts
 
 
 @pytest.mark.parametrize(
