@@ -101,7 +101,7 @@ class Index:
         self.path = path
         self._local = threading.local()
         self._all: list[sqlite3.Connection] = []
-        self._measured: dict[str, dict[str, tuple[Floats, Truths]]] = {}
+        self._measured: dict[str, tuple[dict[str, Floats], dict[str, Truths]]] = {}
 
     def close(self) -> None:
         """Close every thread's connection."""
@@ -140,16 +140,17 @@ class Index:
 
     def column(self, measure: str) -> dict[str, Floats]:
         """Agent to a value for each query, by place, NaN where there is none; only agents that have the measure."""
-        return {agent: values for agent, (values, _) in self._columns(measure).items()}
+        return self._columns(measure)[0]
 
     def owed(self, measure: str) -> dict[str, Truths]:
         """Agent to whether each query, by place, is owed a value: where it has none all the same, something failed."""
-        return {agent: owed for agent, (_, owed) in self._columns(measure).items()}
+        return self._columns(measure)[1]
 
-    def _columns(self, measure: str) -> dict[str, tuple[Floats, Truths]]:
+    def _columns(self, measure: str) -> tuple[dict[str, Floats], dict[str, Truths]]:
         if measure not in self._measured:
-            found = ((row["name"], row["data"], row["owed"]) for row in self.rows(_MEASURED, (measure,)))
-            self._measured[measure] = {a: (np.frombuffer(v, "<f8"), np.frombuffer(o, np.bool_)) for a, v, o in found}
+            rows = self.rows(_MEASURED, (measure,))
+            values = {row["name"]: np.frombuffer(row["data"], "<f8") for row in rows}
+            self._measured[measure] = values, {row["name"]: np.frombuffer(row["owed"], np.bool_) for row in rows}
         return self._measured[measure]
 
     @cached_property
