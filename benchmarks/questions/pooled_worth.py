@@ -5,7 +5,8 @@
 Takes the graded pools of `benchmarks.questions.pools`, for claims about SciFact's abstracts and questions written for
 two FAQs, and sets them beside people's queries of either, on the 26 retrievers of `benchmarks.question_worth`, by
 nDCG@10. Evidence: "own" is the passage that a question was written from alone; "pool of d" what was graded 1 or 2 among
-the first d of BM25, KNN and the hybrid, and the own passage. "kept" and "rejected" are what the evidence step had made
+the first d of BM25, KNN and the hybrid, and the own passage; a hundred of people's claims were graded alike, which says
+what comes of the grades and what of the questions. "kept" and "rejected" are what the evidence step had made
 of the claims. "answered" are those of whose pool something has grade 2. Sets of n are drawn, or chosen to share as many
 words with their best passage as eight questions of people's do (`choose`), or to look like people's
 (`chosen_by_looks.json`); of sets that a seed draws the mean over 20 seeds is told, and the 2.5th and 97.5th percentile
@@ -64,12 +65,13 @@ class Bench(NamedTuple):
     passages: Mapping[str, Passage]
     written: Sequence[Graded]
     experts: Sequence[Graded]
+    asked: Sequence[Graded]
 
     def scores(self, questions: Sequence[Graded], depth: int) -> Scores:
         """Of the questions that have evidence at that depth; the others are failed."""
         qrels = {one.id: found for one in questions if (found := evidence(one, depth))}
         texts = {one.id: one.text for one in questions if one.id in qrels}
-        clusters = Clusters.named(list(texts), [str(one.source) for one in questions if one.id in qrels])
+        clusters = Clusters.named(list(texts), [one.source or one.id for one in questions if one.id in qrels])
         return score(Asked(texts, qrels, clusters, len(questions) - len(qrels)), self.rankings)
 
     def share(self, one: Graded) -> float | None:
@@ -149,7 +151,8 @@ def read(name: str, folder: Path, left_out: Sequence[str], work: Path) -> Bench:
     rankings = rank(list(passages.values()), texts, language="en", embedder=embedder)
     experts = [one for one in rows if one.kind == EXPERT]
     written = [one for one in rows if one.kind != EXPERT]
-    return Bench(name, score(people, rankings), rankings, passages, written, experts)
+    asked = read_records(path, Graded) if (path := work / NAME / f"{name}-people.jsonl").exists() else []
+    return Bench(name, score(people, rankings), rankings, passages, written, experts, asked)
 
 
 def whole_sets(bench: Bench, target: Sequence[float]) -> dict[str, Scores]:
@@ -167,12 +170,22 @@ def whole_sets(bench: Bench, target: Sequence[float]) -> dict[str, Scores]:
     for n in (60, 100):
         if n < len(answered(everything)):
             told[f"{n} chosen by words, pool of {DEPTH}"] = bench.scores(chosen(bench, n, SEEDS[0], target), DEPTH)
+    if bench.asked:
+        ids = {one.id for one in bench.asked}
+        picked = [at for at, query in enumerate(bench.people.clusters.queries) if query in ids]
+        told[f"{len(picked)} of people's, their labels"] = of_people(bench, picked)
+        for depth in DEPTHS:
+            told[f"the same {len(picked)}, pool of {depth}"] = bench.scores(bench.asked, depth)
     return told
 
 
 def people_of(bench: Bench, n: int, seed: int) -> Scores:
     """n of people's own queries."""
-    picked = random.Random(f"{seed}:people:{n}").sample(range(bench.people.n), n)
+    return of_people(bench, random.Random(f"{seed}:people:{n}").sample(range(bench.people.n), n))
+
+
+def of_people(bench: Bench, picked: Sequence[int]) -> Scores:
+    """Those of people's queries, by their labels."""
     names = [bench.people.clusters.queries[at] for at in picked]
     return Scores(bench.people.values[:, picked], Clusters.named(names, names))
 

@@ -3,11 +3,11 @@
     python -m benchmarks.questions.pools SCIFACT PDFS
 
 SCIFACT is BEIR's folder, PDFS that of the two FAQs (`benchmarks.question_worth.faqs`). For each claim of the 199 that a
-coin picks of `benchmarks.questions.write` (kept and rejected ones), each question written for the FAQs, and eight of
-people's of either that take no part in comparisons, the pool is what `[questions] evidence = "corpus"` takes: the first
-five of BM25, KNN and their hybrid, and the passage that it was written from. Requests to the judge are written to
-results/benchmarks/pools, and the command ends with status 3 until all replies are there:
-`python -m benchmarks.judges.take_replies pools FILE …` takes them in. With all of them it writes
+coin picks of `benchmarks.questions.write` (kept and rejected ones), each question written for the FAQs, eight of
+people's of either that take no part in comparisons, and a hundred of people's claims that do, the pool is what
+`[questions] evidence = "corpus"` takes: the first five of BM25, KNN and their hybrid, and the passage that it was
+written from. Requests to the judge are written to results/benchmarks/pools, and the command ends with status 3 until
+all replies are there: `python -m benchmarks.judges.take_replies pools FILE …` takes them in. With all of them it writes
 results/benchmarks/pools/NAME.jsonl, a line a question: its grades by passage, and the place of each passage among the
 first of each ranker.
 """
@@ -31,7 +31,7 @@ from ragassay.evaluate.judging.engine.cases import QueryCase
 from ragassay.evaluate.judging.engine.rounds import judged
 from ragassay.evaluate.judging.panel import panel_of
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import read_objects, read_records, write_records
+from ragassay.files import read_objects, read_qrels, read_records, write_records
 from ragassay.models.encoders import OFFLINE_MODEL
 from ragassay.records import Passage, Query, Record
 from ragassay.retrieval.rankers.embedding import Embedder, model_identity
@@ -42,7 +42,8 @@ NAME = "pools"
 RANKERS = ("bm25", "knn", "hybrid")
 DEPTH = 5
 WAYS = ("need", "blind")
-EXPERT = "expert"
+EXPERT, PEOPLE = "expert", "people"
+N_PEOPLE = 100
 
 
 class Graded(Record):
@@ -81,6 +82,14 @@ def of_faqs(folder: Path) -> list[Query]:
     free = [query for query in read_records(folder / "queries.jsonl", Query) if query.id not in about]
     drawn = random.Random(f"{write.SEED}:experts").sample(free, write.N_EXPERTS)
     return [*written, *(query.model_copy(update={"metadata": {"kind": EXPERT}}) for query in drawn)]
+
+
+def of_people(scifact: Path) -> list[Query]:
+    """Some of the claims by whose labels people order the retrievers."""
+    judged = read_qrels(scifact / "qrels" / "test.tsv")
+    drawn = set(random.Random(f"{write.SEED}:people").sample(sorted(judged), N_PEOPLE))
+    rows = read_records(scifact / "queries.jsonl", Query)
+    return [Query(id=query.id, text=query.text, metadata={"kind": PEOPLE}) for query in rows if query.id in drawn]
 
 
 def _experts(texts: Sequence[str]) -> list[Query]:
@@ -141,7 +150,11 @@ def main(scifact: Path, pdfs: Path, *, work: Path = WORK) -> int:
     try:
         faqs.make(pdfs, folder)
         home = write.workspace(work)
-        sets = {"scifact": (scifact, claims(scifact, home, write.open_caller(home))), "faqs": (folder, of_faqs(folder))}
+        sets = {
+            "scifact": (scifact, claims(scifact, home, write.open_caller(home))),
+            "faqs": (folder, of_faqs(folder)),
+            "scifact-people": (scifact, of_people(scifact)),
+        }
         for part, (collection, queries) in sets.items():
             passages = {one.id: one for one in read_records(collection / "corpus.jsonl", Passage)}
             try:
