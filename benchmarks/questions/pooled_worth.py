@@ -5,13 +5,14 @@
 Takes the graded pools of `benchmarks.questions.pools`, for claims about SciFact's abstracts and questions written for
 two FAQs, and sets them beside people's queries of either, on the 26 retrievers of `benchmarks.question_worth`, by
 nDCG@10. Evidence: "own" is the passage that a question was written from alone; "pool of d" what was graded 1 or 2 among
-the first d of BM25, KNN and the hybrid, and the own passage; a hundred of people's claims were graded alike, which says
-what comes of the grades and what of the questions. "kept" and "rejected" are what the evidence step had made
-of the claims. "answered" are those of whose pool something has grade 2. Sets of n are drawn, or chosen to share as many
-words with their best passage as eight questions of people's do (`choose`), or to look like people's
-(`chosen_by_looks.json`); of sets that a seed draws the mean over 20 seeds is told, and the 2.5th and 97.5th percentile
-of the seeds. In the first table intervals resample both sides. A written question costs one request more, which grades
-its pool: mean passages and input tokens are below.
+the first d of BM25, KNN and the hybrid, and the own passage. "kept" and "rejected" are what the evidence step had made
+of the claims. "answered" are those of whose pool something has grade 2. A hundred of people's claims were graded alike:
+beside their labels they say what comes of the grades and what of the questions. Sets of n are drawn, or chosen to share
+as many words with their best passage as questions of people's do (`choose`): the eight that the writer saw, or eight of
+the hundred graded ones, drawn by the seed; or chosen to look like people's (`chosen_by_looks.json`). Of sets that a
+seed draws the mean over 20 seeds is told, and the 2.5th and 97.5th percentile of the seeds. In the first table
+intervals resample both sides. A written question costs one request more, which grades its pool: mean passages and input
+tokens are below.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,6 +34,7 @@ from benchmarks.question_worth.retrievers import rank
 from benchmarks.question_worth.scores import score
 from benchmarks.questions.pools import DEPTH, EXPERT, NAME, Graded
 from benchmarks.questions.pools import main as graded
+from benchmarks.questions.write import N_EXPERTS
 from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.statistics.orders import place, tau_b
 from ragassay.evaluate.validity.people import decisions, shares
@@ -74,6 +77,11 @@ class Bench(NamedTuple):
         clusters = Clusters.named(list(texts), [one.source or one.id for one in questions if one.id in qrels])
         return score(Asked(texts, qrels, clusters, len(questions) - len(qrels)), self.rankings)
 
+    def of_depth(self, depth: int) -> Bench:
+        """With the grades of pools of that depth alone."""
+        cut = ([one.model_copy(update={"grades": pooled(one, depth)}) for one in rows] for rows in self[4:])
+        return Bench(*self[:4], *cut)
+
     def share(self, one: Graded) -> float | None:
         """`shared_words` with the best of the passages that answer it."""
         return max((self._shared(one, id) for id, grade in one.grades.items() if grade == 2), default=None)
@@ -91,13 +99,23 @@ def evidence(one: Graded, depth: int) -> dict[str, int]:
     """Passage to grade, of 1 and 2."""
     if depth == OWN:
         return {str(one.source): 1}
+    return {id: grade for id, grade in pooled(one, depth).items() if grade}
+
+
+def pooled(one: Graded, depth: int) -> dict[str, int]:
+    """Passage to grade, of what a pool of that depth holds."""
     pool = {id for row in one.places.values() for id in row[:depth]} | {str(one.source)}
-    return {id: grade for id, grade in one.grades.items() if grade and id in pool}
+    return {id: grade for id, grade in one.grades.items() if id in pool}
 
 
 def answered(questions: Sequence[Graded]) -> list[Graded]:
     """Those that a passage of their pool answers."""
     return [one for one in questions if 2 in one.grades.values()]
+
+
+def target_of(bench: Bench, questions: Sequence[Graded]) -> list[float]:
+    """The shares of those that are answered."""
+    return [share for one in questions if (share := bench.share(one)) is not None]
 
 
 def drawn(questions: Sequence[Graded], n: int, seed: int) -> list[Graded]:
@@ -176,6 +194,7 @@ def whole_sets(bench: Bench, target: Sequence[float]) -> dict[str, Scores]:
         told[f"{len(picked)} of people's, their labels"] = of_people(bench, picked)
         for depth in DEPTHS:
             told[f"the same {len(picked)}, pool of {depth}"] = bench.scores(bench.asked, depth)
+        told[f"of these the answered, pool of {DEPTH}"] = bench.scores(answered(bench.asked), DEPTH)
     return told
 
 
@@ -207,6 +226,10 @@ def seeded_sets(bench: Bench, target: Sequence[float]) -> dict[str, Callable[[in
             told[f"{n} chosen by words, pool of {DEPTH}"] = (
                 lambda seed, n=n: bench.scores(chosen(bench, n, seed, target), DEPTH)  # type: ignore[misc]
             )
+            for depth in DEPTHS[1:] if bench.asked else ():
+                told[f"{n} chosen by words of {N_EXPERTS} drawn, pool of {depth}"] = partial(
+                    by_words_of_some, bench.of_depth(depth), depth, n
+                )
     by_id = {one.id: one for one in everything}
     for n in sorted({len(ids) for ids in looks}):
         some = [ids for ids in sorted(looks) if len(ids) == n]
@@ -214,6 +237,12 @@ def seeded_sets(bench: Bench, target: Sequence[float]) -> dict[str, Callable[[in
             [by_id[id] for id in some[(seed - SEEDS[0]) % len(some)]], DEPTH
         )
     return told
+
+
+def by_words_of_some(bench: Bench, depth: int, n: int, seed: int) -> Scores:
+    """n chosen to share as many words as eight of people's graded claims do, which the seed draws."""
+    target = target_of(bench, drawn(bench.asked, N_EXPERTS, seed))
+    return bench.scores(chosen(bench, n, seed, target), depth)
 
 
 def _looks() -> list[dict[str, list[str]]]:
@@ -247,12 +276,12 @@ def figure(one: Measured, name: str, percent: bool = False) -> str:
 
 def tell(bench: Bench) -> None:
     """Both tables of one collection, and what pools cost."""
-    target = [share for one in bench.experts if (share := bench.share(one)) is not None]
+    target = target_of(bench, bench.experts)
     whole = whole_sets(bench, target)
     blank = Words(np.zeros(bench.people.n), {label: np.zeros(scores.n) for label, scores in whole.items()})
     told = measure(list(bench.rankings), bench.people, whole, blank, RESAMPLES, SEEDS[0])
     first = next(iter(told.values()))
-    own = [share for one in answered(bench.written) if (share := bench.share(one)) is not None]
+    own = target_of(bench, bench.written)
     print(f"**{bench.name}**: {bench.people.n} of people's queries decide {first.n_decided} of {first.n_pairs} pairs.")
     print(
         f"{len(bench.written)} written, {len(own)} answered by a passage; they share {np.mean(own):.2f} of their words"
