@@ -71,11 +71,13 @@ def _filled(workspace: Workspace, out: Path, sheet: Sheet) -> Path:
 
 
 def test_the_sheet_names_no_agent_no_judge_and_no_label(workspace: Workspace, tmp_path: Path) -> None:
-    findings = read_findings(workspace)
+    findings = read_findings(workspace, read=read_records)
     out = tmp_path / "sheet.csv"
     write_sheet(workspace, _draw(findings), out)
     text = out.read_text(encoding="utf-8")
     assert not [name for name in (*findings.material.agents, workspace.experiment.judge.model) if name in text]
+    texts = tuple(safe_cell(passage.text) for passage in findings.material.passages.values())
+    assert any(row["text"].endswith(texts) for row in _rows(out))
     assert {row["label"] for row in _rows(out)} == {""}
     assert len(_rows(out)) == pytest.approx(100, abs=12)
 
@@ -109,7 +111,7 @@ def test_of_a_game_either_answer_may_stand_first_and_the_frame_says_which(worksp
 def test_the_same_seed_draws_the_same_another_does_not_ask_again_and_a_sheet_is_written_once(
     workspace: Workspace, tmp_path: Path
 ) -> None:
-    findings = read_findings(workspace)
+    findings = read_findings(workspace, read=read_records)
     sheet = _draw(findings)
     assert sheet == _draw(findings) and _draw(findings, seed=8).rows != sheet.rows
     known = [row.key for row in sheet.frame if row.drawn]
@@ -127,7 +129,7 @@ def test_no_cell_can_become_a_formula_and_others_stay_as_they_are(text: str) -> 
 
 
 def test_labels_come_back_under_what_they_are_of(workspace: Workspace, tmp_path: Path) -> None:
-    sheet, out = _draw(read_findings(workspace)), tmp_path / "sheet.csv"
+    sheet, out = _draw(read_findings(workspace, read=read_records)), tmp_path / "sheet.csv"
     write_sheet(workspace, sheet, out)
     told = _judges(read_findings(workspace))
     assert take_sheet(workspace, _filled(workspace, out, sheet), "ann", "2026-11-20") == (len(sheet.rows), 0)
@@ -142,7 +144,7 @@ def test_labels_come_back_under_what_they_are_of(workspace: Workspace, tmp_path:
 
 
 def test_empty_cells_are_counted_and_bad_ones_refused(workspace: Workspace, tmp_path: Path) -> None:
-    sheet, out = _draw(read_findings(workspace)), tmp_path / "sheet.csv"
+    sheet, out = _draw(read_findings(workspace, read=read_records)), tmp_path / "sheet.csv"
     write_sheet(workspace, sheet, out)
     assert take_sheet(workspace, out, "ann", "") == (0, len(sheet.rows))
     rows = _rows(out)
@@ -155,7 +157,8 @@ def test_empty_cells_are_counted_and_bad_ones_refused(workspace: Workspace, tmp_
 
 
 def _corrected(workspace: Workspace, tmp_path: Path, n: int) -> Results:
-    sheet, out = draw_sheet(read_findings(workspace), workspace.experiment.judge.criteria, 5, n=n, seed=7), tmp_path
+    findings, out = read_findings(workspace, read=read_records), tmp_path
+    sheet = draw_sheet(findings, workspace.experiment.judge.criteria, 5, n=n, seed=7)
     write_sheet(workspace, sheet, out / "sheet.csv")
     take_sheet(workspace, _filled(workspace, out / "sheet.csv", sheet), "ann", "2026-11-20")
     compare(workspace)
