@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 from support.json_lines import records
-from support.loopback.behaviours import Behaviour, status
+from support.loopback.behaviours import Behaviour, reply, status
 from support.loopback.server import ScriptedServer
-from support.small_corpus import answer_everything, make_corpus
+from support.schema_replies import reply_to
+from support.small_corpus import answer_everything, edit, make_corpus
 from support.small_run import SmallRun
 
 from ragassay.cli import main
@@ -35,6 +36,28 @@ def test_what_failed_is_said_again_and_retried_when_asked_for(tmp_path: Path, ca
         assert "answer: running (8 failed last time)" in capsys.readouterr().err
     answers = records(tmp_path / "results/mine/answers/bm25-rag.jsonl")
     assert all(answer["error"] is None for answer in answers)
+
+
+def test_the_limit_is_of_all_stages_together_of_this_run_and_of_those_before(tmp_path: Path):
+    """Above what each stage costs and below what all do, it stops the last that pays, and so does the next run."""
+
+    def script(number: int, body: dict[str, Any]) -> Behaviour:
+        return reply(reply_to(body), input_tokens=5000)
+
+    with ScriptedServer("openai", script) as server:
+        corpora = [make_corpus(tmp_path / name, "openai:m", server.base_url) for name in ("whole", "limited")]
+        for corpus in corpora:
+            edit(corpus, "timeout_s = 20.0", "prices_usd_per_million = { input = 10.0, output = 0.0 }")
+            edit(corpus, "max_concurrency = 8", "max_concurrency = 1")
+        assert main(["run", str(corpora[0])]) == 0
+        usage = json.loads((tmp_path / "results/whole/results.json").read_text())["usage"]
+        cost = {row["stage"]: row["cost_usd"] for row in usage}
+        before, limit = len(server.requests), (max(cost.values()) + sum(cost.values())) / 2
+        assert main(["run", str(corpora[1]), "--max-cost", str(limit)]) == 4
+        paid = len(server.requests) - before
+        assert max(cost.values()) < paid * 0.05 <= limit
+        assert main(["run", str(corpora[1]), "--max-cost", str(limit)]) == 4
+        assert len(server.requests) - before == paid
 
 
 def test_a_folder_of_before_the_values_is_compared_again_and_nothing_else(finished: SmallRun, capsys):
