@@ -61,6 +61,12 @@ def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path, spoil: C
     assert not list(tmp_path.rglob("*.part"))
 
 
+def test_what_steers_a_terminal_is_shown_and_not_obeyed(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["run", str(tmp_path / "no\x1b[31mred\nline")]) == 2
+    said = capsys.readouterr().err
+    assert "no\\x1b[31mred" in said and "\x1b" not in said and said.count("\n") == 1
+
+
 @pytest.mark.parametrize("options", [["--results", ""], ["--max-cost", "nan"], ["--max-cost", "0"], ["--model", ""]])
 def test_options_that_mean_nothing_are_refused(tmp_path: Path, options: list[str]):
     corpus = make_corpus(tmp_path / "mine", "file:m")

@@ -63,6 +63,15 @@ def test_without_a_model_in_reach_it_is_said_how_to_get_one_and_nothing_is_made(
     assert not Path("mine").exists()
 
 
+def test_a_folder_that_holds_something_is_left_as_it_is(capsys: pytest.CaptureFixture[str]):
+    Path("mine").mkdir()
+    assert main(["new", "mine", "a.pdf", "--model", "file:m"]) == 0, "an empty folder is as good as none"
+    Path("mine/experiment.toml").write_text("# by hand\n")
+    assert main(["new", "mine", "a.pdf", "--model", "file:m"]) == 2
+    assert Path("mine/experiment.toml").read_text() == "# by hand\n"
+    assert capsys.readouterr().err == "ragassay: mine: is there already; name a new folder\n"
+
+
 def test_only_what_is_installed_is_offered(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     assert main(["new", "whole", "a.pdf", "--model", "file:m"]) == 0
     retrieval = load_experiment(Path("whole/experiment.toml")).retrieval
