@@ -121,6 +121,25 @@ def test_no_request_and_no_request_file_shows_two_turns_of_one_conversation(tmp_
     assert {move for text in alone for move in re.findall(r"And that, by ([a-z-]+)", text)} == LEANS
 
 
+def test_needs_are_held_against_questions_in_the_order_in_which_readers_gave_them(tmp_path: Path) -> None:
+    """That order shapes the requests, and with another one no recorded reply is found. Of a number the first counts."""
+    told: list[str] = []
+
+    def backwards(label: str, text: str) -> Any:
+        found = sober(label, text)
+        if label.startswith("restore-"):
+            given = [one | {"question": one["question"] and f"{label} {one['number']}?"} for one in found["questions"]]
+            given.reverse()
+            told.extend(one["question"] for one in given if one["question"])
+            found["questions"] = [*given, *(one | {"question": "A second time?"} for one in given)]
+        return found
+
+    _, caller = run(make_workspace(tmp_path), backwards)
+    held = [request.messages[-1].content for request in caller.asked("same-file-x")]
+    assert len(told) > 20 and [one for text in held for one in re.findall(r"restore-\d-file-x \d+\?", text)] == told
+    assert not any("A second time?" in text for text in held)
+
+
 def test_a_turn_that_nobody_restores_is_rejected_and_was_said_all_the_same(tmp_path: Path) -> None:
     def deaf(label: str, text: str) -> Any:
         found = sober(label, text)
