@@ -14,6 +14,7 @@ from ragassay.errors import InputError
 from ragassay.evaluate.from_files.collections.collection import read_answer_files
 from ragassay.evaluate.inputs.clusters import source_clusters
 from ragassay.files import json_line, read_records, write_records
+from ragassay.layouts.cells import Row
 from ragassay.layouts.questions import checked
 from ragassay.prompts import fence
 from ragassay.records import Asked, Query, Turn
@@ -44,7 +45,7 @@ def test_the_same_words_after_another_history_are_another_question():
 @pytest.mark.parametrize("name", ["messages", "turns", "chat_history", "conversation"])
 def test_what_looks_like_a_history_is_an_error(tmp_path: Path, name: str):
     with pytest.raises(InputError, match=f'queries.jsonl:3: .*{name} is not read; write "history"'):
-        checked({"_id": "q", "text": "And?", name: HISTORY}, tmp_path / "queries.jsonl", 3)
+        checked(Row(3, 3, {"_id": "q", "text": "And?", name: HISTORY}, tmp_path / "queries.jsonl"))
     with pytest.raises(ValidationError, match="role"):
         Query.model_validate({**TURN, "history": [{"role": "system", "text": "x"}]})
 
