@@ -157,7 +157,7 @@ def check_own_agent(agent: AgentSettings, workspace: Workspace, *, run_code: boo
 
 
 def __getattr__(name: str) -> object:
-    """`PassageRetriever`, made of LangChain, which takes most of a second to import: when somebody asks for it."""
+    """`PassageRetriever`, made of LangChain, which is slow to import: when somebody asks for it."""
     if name != "PassageRetriever":
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     from .rag import PassageRetriever

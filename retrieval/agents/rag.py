@@ -1,6 +1,6 @@
 """What takes part in LangChain: a retriever over passages, and RAG and RAG-Fusion as Runnables.
 
-A run needs none of them, and LangChain takes most of a second to import.
+A run needs none of them, and LangChain is slow to import.
 """
 
 from __future__ import annotations

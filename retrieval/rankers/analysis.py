@@ -147,7 +147,7 @@ def _is_unspaced(text: str) -> bool:
 
 
 def _is_marked(text: str) -> bool:
-    """Whether there is one of `_marks`: they are many, and text is gone through several times as fast without them."""
+    """Whether there is one of `_marks`: they are many, and most text has none."""
     return not text.isascii() and any(unicodedata.category(one)[0] == "M" or one in "\u200c\u200d" for one in set(text))
 
 

@@ -191,7 +191,7 @@ T = TypeVar("T")
 PAGES_PER_CHUNK = 12
 PAGES_OF_A_PROCESS = 120
 """A document of at least twice as many is shared out, to so many processes that each reads this much of it: each opens
-the document, which takes pypdf as long as reading seventy pages of a manual."""
+the document, which takes pypdf longer the more pages it has."""
 SECONDS_TO_OPEN = 60.0
 SECONDS_PER_PAGE = 30.0
 

@@ -75,7 +75,7 @@ def shape_of(text: str, language: str) -> Shape:
 def tokens_of(text: str) -> list[str]:
     """The words of a text in their order; scripts without spaces are cut into pairs of characters."""
     text, found = unicodedata.normalize("NFKC", text), list[str]()
-    if not _IS_WIDE.search(text):  # most are so, and gone through several times as fast
+    if not _IS_WIDE.search(text):  # most are so
         return [word.strip("'’_") or word for word in _SPACED_WORD.findall(text)]
     for word in _WORD.findall(text):
         pairs = [word[at : at + 2] for at in range(len(word) - 1)] if _IS_WIDE.match(word) else []
