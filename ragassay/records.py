@@ -557,11 +557,8 @@ class QuestionsCheck(Record):
     """`questions-check.json`: whether the written questions that were kept look like the experts'.
 
     auc: how well a classifier tells the two apart by their features, 0.5 where it cannot, n of both; None where either
-    side has too few. features: the furthest apart first. distance: between the distribution of the words that the kept
-    ones share with their best passage (0 to 1) and the one they were chosen for, as the mean difference of equal
-    quantiles; distance_drawn: of the draw before it was improved, by what they share with their own sections; both None
-    where no share is known. n_failed: questions of either side without figures. said: the check in a sentence. Older
-    files have other fields besides.
+    side has too few. features: the furthest apart first. n_failed: questions of either side without figures. said: the
+    check in a sentence. Older files have other fields besides.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
@@ -571,8 +568,6 @@ class QuestionsCheck(Record):
     n_failed: int = 0
     auc: Figure | None
     features: tuple[LookDifference, ...] = ()
-    distance: float | None = None
-    distance_drawn: float | None = None
     said: str | None = None
 
 

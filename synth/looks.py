@@ -23,7 +23,7 @@ from ragassay.arrays import Floats, Truths
 from ragassay.experiment.workspace import Workspace, read_passages
 from ragassay.records import Figure, LookDifference, QuestionsCheck
 
-from .questions.choose import shared_words
+from .questions.find import shared_words
 from .questions.reject import FUNCTION_WORDS, asks, content_of, length_words, tokens_of
 
 K1, B = 1.2, 0.75

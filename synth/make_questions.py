@@ -217,7 +217,6 @@ class _Looked:
     n_own: int = 0
     found: dict[tuple[str, object], Evidence] = field(default_factory=dict)
     asked: Quoted = Quoted(())
-    people: list[float] | None = None
 
     def at_own(self, queries: Sequence[Query]) -> list[Query]:
         """The queries with what was found for those that bring no evidence."""
@@ -256,12 +255,6 @@ class _Looked:
         kept = (known.get(query.id, query) for query in pool.kept if query.id in known or query.id not in ids)
         return replace(some, kept=tuple(kept))
 
-    def shares(self, pool: Sequence[Query], seen: Collection[str], sections: Sequence[Section]) -> dict[str, float]:
-        """What each shares with the best passage that answers it; with its own section those not looked at (`seen`)."""
-        known = {query.id: query.metadata["shared_words"] for query in pool if "shared_words" in query.metadata}
-        bare = [query for query in pool if query.id not in seen]
-        return (self.finder.shares_with_own(bare, sections) if self.finder else {}) | known
-
     def quoted(self, queries: list[Query], experiment: Experiment, caller: Caller) -> list[Query]:
         """The queries of the test set with quotes and golden answers, where the settings want any."""
         settings, finder = experiment.questions, self.finder
@@ -271,19 +264,6 @@ class _Looked:
         given = [(one, finder.passages_of(evidence) if evidence else ()) for one, evidence in found]
         self.asked = ask_quotes(experiment, given, caller)
         return list(self.asked.queries)
-
-    def shares_of(self, experts: Sequence[ExpertQuestion], own: Sequence[Query]) -> list[float]:
-        """What people's questions share with their best passages: those brought, and experts' that are none of them."""
-        if self.finder is None:
-            return []
-        if self.people is not None:
-            return self.people
-        brought = {query.text for query in own}
-        asked = [Query(id=f"expert-{one.line}", text=one.text) for one in experts if one.text not in brought]
-        found = self._find(asked, ())
-        people = [*own, *(self.finder.with_evidence(one, found[one.id]) for one in asked)]
-        self.people = [query.metadata["shared_words"] for query in people if "shared_words" in query.metadata]
-        return self.people
 
     def _find(self, queries: Sequence[Query], sections: Sequence[Section]) -> Mapping[str, Evidence]:
         assert self.finder is not None
@@ -360,48 +340,42 @@ def _make(
         sifted = sift(
             written.candidates, experts, own, per_section=most, language=language, seed=whole.seed, meanings=meanings
         )
-        pool, choice = looked.edits.sifted(sifted), None
+        pool = looked.edits.sifted(sifted)
         sampled: Sequence[Query]
         if whole.style == "need":
             keep = read_keep(workspace.corpus / whole.keep) if whole.keep else ()
-            choice, pool = _choose(pool, settings, keep, looked.shares_of(experts, own), looked, all_sections)
+            choice, pool = _choose(pool, settings, keep, looked, all_sections)
             sampled, notices = choice.queries, [*notices, *choice.notices]
         else:
             pool = looked.at_written(pool, all_sections)
             sample = sample_turns if whole.style == "conversations" else sample_queries
             sampled = sample(pool.kept, settings.quota, whole.seed)
         pool, taken = looked.edits.taken_in(pool)
-        yield Made(written, pool, sampled, taken, choice, notices)
+        yield Made(written, pool, sampled, taken, whole.style == "need", notices)
 
 
 def _choose(
-    pool: Sifted,
-    settings: QuestionsSettings,
-    keep: Sequence[str],
-    people: Sequence[float],
-    looked: _Looked,
-    sections: Sequence[Section],
+    pool: Sifted, settings: QuestionsSettings, keep: Sequence[str], looked: _Looked, sections: Sequence[Section]
 ) -> tuple[Choice, Sifted]:
-    """Those that share as many words with their passages as people's questions do; and the pool as it is then known."""
+    """The choice, of questions that something answers; and the pool as it is then known."""
     seen = set[str]()
 
-    def look(ids: Collection[str]) -> tuple[Sequence[Query], Mapping[str, float]]:
+    def look(ids: Collection[str]) -> Sequence[Query]:
         nonlocal pool
         pool = looked.at_some(pool, ids, sections, keep)
         seen.update(ids)
-        return pool.kept, looked.shares(pool.kept, seen, sections)
+        return pool.kept
 
-    choice = choose_looking(look, people, settings, keep)
+    choice = choose_looking(look, settings, keep)
     look({query.id for query in pool.kept if looked.edits.accepts(query)} - seen)
     return choice, pool
 
 
 def _checked(workspace: Workspace, made: Made, experts: Sequence[ExpertQuestion]) -> Made:
     """With what is to be said of the questions, where they were chosen."""
-    if made.choice is None:
+    if not made.chosen:
         return made
     check = check_written(workspace, [one.text for one in experts], [query.text for query in made.sampled])
-    check = check.model_copy(update={"distance": made.choice.distance, "distance_drawn": made.choice.drawn})
     said = [check.said] if check.said and is_told_apart(check) else []
     return replace(made, check=check, notices=(*made.notices, *said))
 

@@ -9,10 +9,10 @@ the first d of BM25, KNN and the hybrid, and the own passage. "kept" and "reject
 of the claims. "answered" are those of whose pool something has grade 2. A hundred of people's claims were graded alike:
 beside their labels they say what comes of the grades and what of the questions. Sets of n are drawn, or chosen to share
 as many words with their best passage as questions of people's do (`choose`): the eight that the writer saw, or eight of
-the hundred graded ones, drawn by the seed; or chosen to look like people's (`chosen_by_looks.json`). Of sets that a
-seed draws the mean over 20 seeds is told, and the 2.5th and 97.5th percentile of the seeds. In the first table
-intervals resample both sides. A written question costs one request more, which grades its pool: mean passages and input
-tokens are below.
+the hundred graded ones, drawn by the seed. Of sets that a seed draws the mean over 20 seeds is told, and the 2.5th and
+97.5th percentile of the seeds. People's own are beside all of people's, of which they are a part, and beside the others
+alone, as any new set would be. In the first table intervals resample both sides. A written question costs one request
+more, which grades its pool: mean passages and input tokens are below.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from ragassay.evaluate.statistics.orders import place, tau_b
 from ragassay.evaluate.validity.people import decisions, shares
 from ragassay.evaluate.validity.questions import Scores
 from ragassay.experiment.tables import QuestionsSettings
-from ragassay.files import read_json, read_records
+from ragassay.files import read_records
 from ragassay.models.encoders import OFFLINE_MODEL
 from ragassay.prompts import count_tokens
 from ragassay.records import Passage, Query
@@ -54,7 +54,6 @@ RESAMPLES = 400
 SIZES = (30, 60, 100, 200)
 DEPTHS = (2, 3, 5)
 MODEL = "file:claude-a"
-LOOKS = Path(__file__).with_name("chosen_by_looks.json")
 OWN = 0
 """In place of a depth: the passage that a question was written from, alone."""
 
@@ -198,9 +197,10 @@ def whole_sets(bench: Bench, target: Sequence[float]) -> dict[str, Scores]:
     return told
 
 
-def people_of(bench: Bench, n: int, seed: int) -> Scores:
-    """n of people's own queries."""
-    return of_people(bench, random.Random(f"{seed}:people:{n}").sample(range(bench.people.n), n))
+def people_of(bench: Bench, n: int, seed: int) -> tuple[Scores, Scores]:
+    """(n of people's own queries, the others)."""
+    picked = random.Random(f"{seed}:people:{n}").sample(range(bench.people.n), n)
+    return of_people(bench, picked), of_people(bench, sorted(set(range(bench.people.n)) - set(picked)))
 
 
 def of_people(bench: Bench, picked: Sequence[int]) -> Scores:
@@ -209,13 +209,14 @@ def of_people(bench: Bench, picked: Sequence[int]) -> Scores:
     return Scores(bench.people.values[:, picked], Clusters.named(names, names))
 
 
-def seeded_sets(bench: Bench, target: Sequence[float]) -> dict[str, Callable[[int], Scores]]:
-    """Label to the scores by a seed."""
-    everything, good, told = bench.written, answered(bench.written), dict[str, Callable[[int], Scores]]()
-    looks = {tuple(one["ids"]) for one in _looks()} if bench.name == "scifact" else set()
+def seeded_sets(bench: Bench, target: Sequence[float]) -> dict[str, Callable[[int], tuple[Scores, Scores]]]:
+    """Label to what a seed gives: the scores, and those of people's that they are set beside."""
+    everything, good = bench.written, answered(bench.written)
+    told, others = dict[str, Callable[[int], Scores]](), {}
     for n in SIZES:
         if n <= bench.people.n // 2:
-            told[f"{n} of people's"] = lambda seed, n=n: people_of(bench, n, seed)  # type: ignore[misc]
+            told[f"{n} of people's"] = lambda seed, n=n: people_of(bench, n, seed)[0]  # type: ignore[misc]
+            others[f"{n} of people's, beside the others"] = partial(people_of, bench, n)
         if n < len(everything):
             told[f"{n} drawn of all, own"] = lambda seed, n=n: bench.scores(drawn(everything, n, seed), OWN)  # type: ignore[misc]
         if n < len(good):
@@ -230,23 +231,13 @@ def seeded_sets(bench: Bench, target: Sequence[float]) -> dict[str, Callable[[in
                 told[f"{n} chosen by words of {N_EXPERTS} drawn, pool of {depth}"] = partial(
                     by_words_of_some, bench.of_depth(depth), depth, n
                 )
-    by_id = {one.id: one for one in everything}
-    for n in sorted({len(ids) for ids in looks}):
-        some = [ids for ids in sorted(looks) if len(ids) == n]
-        told[f"{n} chosen by looks, pool of {DEPTH}"] = lambda seed, some=some: bench.scores(  # type: ignore[misc]
-            [by_id[id] for id in some[(seed - SEEDS[0]) % len(some)]], DEPTH
-        )
-    return told
+    return others | {label: lambda seed, make=make: (make(seed), bench.people) for label, make in told.items()}
 
 
 def by_words_of_some(bench: Bench, depth: int, n: int, seed: int) -> Scores:
     """n chosen to share as many words as eight of people's graded claims do, which the seed draws."""
     target = target_of(bench, drawn(bench.asked, N_EXPERTS, seed))
     return bench.scores(chosen(bench, n, seed, target), depth)
-
-
-def _looks() -> list[dict[str, list[str]]]:
-    return list(read_json(LOOKS)["sets"])
 
 
 class Beside(NamedTuple):
@@ -258,11 +249,11 @@ class Beside(NamedTuple):
     place: float
 
     @classmethod
-    def of(cls, bench: Bench, scores: Scores) -> Beside:
+    def of(cls, scores: Scores, people: Scores) -> Beside:
         """Without intervals."""
-        now = shares(decisions(bench.people), decisions(scores))
-        at = float(place(bench.people.means, scores.means))
-        return cls(float(tau_b(bench.people.means, scores.means)), now.decided, now.contradicted, at)
+        now = shares(decisions(people), decisions(scores))
+        at = float(place(people.means, scores.means))
+        return cls(float(tau_b(people.means, scores.means)), now.decided, now.contradicted, at)
 
 
 def figure(one: Measured, name: str, percent: bool = False) -> str:
@@ -296,7 +287,7 @@ def tell(bench: Bench) -> None:
     print(f"\n| {len(SEEDS)} seeds | τ | decided | contradicted, worst | its best is people's | its best stands at |")
     print("|---|--:|--:|--:|--:|--:|")
     for label, make in seeded_sets(bench, target).items():
-        rows = np.array([Beside.of(bench, make(seed)) for seed in SEEDS])
+        rows = np.array([Beside.of(*make(seed)) for seed in SEEDS])
         mean, ends = rows.mean(axis=0), np.percentile(rows, [2.5, 97.5], axis=0)
         tau = f"{mean[0]:.2f} [{ends[0, 0]:.2f}, {ends[1, 0]:.2f}]"
         decided = f"{mean[1]:.1%} [{ends[0, 1]:.1%}, {ends[1, 1]:.1%}]"

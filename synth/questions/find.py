@@ -14,7 +14,7 @@ from typing import Any
 from ragassay.evidence import Span, place_of
 from ragassay.records import Found, Judgment, Passage, Query, Section, grouped
 
-from .choose import shared_words
+from .reject import shape_of
 from .slots import LINKED, UNANSWERABLE
 
 RELEVANT, PARTLY = 2, 1
@@ -29,6 +29,15 @@ PoolOf = Callable[[Sequence[Passage], Sequence[str], Sequence[Collection[str]]],
 """Passages, texts and the ids of each text's own passages to the pool of each: (passage id, who found it)."""
 GradeOf = Callable[[Sequence[tuple[Query, Sequence[Passage]]]], tuple[list[Found], list[Judgment]]]
 """Queries with their passages to a row of each judge and passage, and what the judges say as one."""
+
+
+def shared_words(question: str, passage: str, language: str) -> float:
+    """Share of the question's content words (stems, each once, no stop words) that the passage has, 0 to 1.
+
+    A question of stop words alone is held to be all content. language: ISO 639, for stems.
+    """
+    content = shape_of(question, language).content
+    return len(content & shape_of(passage, language).content) / len(content) if content and passage else 0.0
 
 
 @dataclass(frozen=True)
@@ -112,17 +121,6 @@ class Finder:
             best = [known[id] for id in kept if evidence.grades[id] == RELEVANT]
             metadata["shared_words"] = max(self._share(query, one) for one in best)
         return query.model_copy(update={"metadata": metadata})
-
-    def shares_with_own(self, queries: Sequence[Query], sections: Sequence[Section]) -> dict[str, float]:
-        """Of each query the share of its words in the best passage of its own sections.
-
-        None of one without, and of one that nothing is to answer, as `with_evidence` gives it none either.
-        """
-        found = {}
-        for query, own in zip(queries, self._own(queries, sections), strict=True):
-            if own and query.metadata.get("kind") != UNANSWERABLE:
-                found[query.id] = max(self._share(query, self._by_id[id]) for id in own)
-        return found
 
     def passages_of(self, evidence: Evidence) -> list[Passage]:
         """Those of which the spans are, in their order."""

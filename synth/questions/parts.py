@@ -6,7 +6,6 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
 
 from ragassay.errors import InputError
 from ragassay.experiment.settings import FEWEST_SECTIONS
@@ -15,7 +14,6 @@ from ragassay.experiment.workspace import Part, Workspace
 from ragassay.records import LedgerRow, Query, QuestionsCheck, Rejected, Section, grouped
 from ragassay.text import listed
 
-from .choose import Choice
 from .quotas import divided
 from .reject import Sifted
 from .slots import Calls, Written, sample_sections, shares
@@ -28,14 +26,14 @@ REPEATED = "the very text of a question of an earlier look"
 class Made:
     """What came of asking the models. taken: what a person took in of the rejected, which stands behind the sampled.
 
-    choice, notices: where the sampled were chosen. check: what was said of the test set then.
+    chosen: whether the sampled were (`choose`). check: what was said of the test set then.
     """
 
     written: Written = Written()
     sifted: Sifted = Sifted((), ())
     sampled: Sequence[Query] = ()
     taken: Sequence[Query] = ()
-    choice: Choice | None = None
+    chosen: bool = False
     notices: Sequence[str] = ()
     check: QuestionsCheck | None = None
 
@@ -75,7 +73,6 @@ def together(parts: Sequence[Made]) -> Made:
         return parts[0]
     written = [one.written for one in parts]
     by_model = grouped((calls.model, calls) for one in written for calls in one.calls)
-    chosen = [one.choice for one in parts if one.choice]
     return Made(
         Written(
             [],
@@ -90,9 +87,7 @@ def together(parts: Sequence[Made]) -> Made:
         ),
         [query for one in parts for query in one.sampled],
         [query for one in parts for query in one.taken],
-        Choice(distance=_mean([one.distance for one in chosen]), drawn=_mean([one.drawn for one in chosen]))
-        if chosen
-        else None,
+        any(one.chosen for one in parts),
         _numbered([one.notices for one in parts]),
     )
 
@@ -104,12 +99,6 @@ def _numbered(notices: Sequence[Sequence[str]]) -> list[str]:
         notice if len(looks) == len(notices) else f"look {listed([str(look) for look in looks])}: {notice}"
         for notice, looks in places.items()
     ]
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    """Of those that are known."""
-    known = [value for value in values if value is not None]
-    return fmean(known) if known else None
 
 
 def parts_of(workspace: Workspace, sections: Sequence[Section], n_own: int) -> list[Part]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.records import Found, Judgment, Passage, Query, Section
-from ragassay.synth.questions.find import Evidence, Finder
+from ragassay.synth.questions.find import Evidence, Finder, shared_words
 
 TEXTS = {"p1": "Write 31 to the register.", "p2": "The clock runs.", "p3": "Registers wait."}
 PASSAGES = [
@@ -65,15 +65,6 @@ def test_graded_spans_stand_best_first_with_who_found_them():
     ]
 
 
-def test_what_a_question_shares_with_its_own_section_is_said_where_there_is_one_that_is_to_answer_it():
-    linked = QUERY.model_copy(update={"id": "two", "metadata": {"section": "s", "sections": ["s", "s0"]}})
-    nobody = QUERY.model_copy(update={"id": "none", "metadata": {"section": "s", "kind": "unanswerable"}})
-    lost = QUERY.model_copy(update={"id": "lost", "metadata": {"section": "elsewhere"}})
-    first = SECTION.model_copy(update={"id": "s0", "start": 0, "end": 50})
-    shares = finder({}).shares_with_own([QUERY, linked, nobody, lost], [SECTION, first])
-    assert shares == {"q": 0.0, "two": 1.0}
-
-
 def test_what_people_brought_stays():
     brought = QUERY.model_copy(update={"metadata": {"evidence": [{"doc": "a.pdf", "quote": "The clock runs."}]}})
     made = finder({"p1": 2, "p3": 2})
@@ -104,3 +95,11 @@ def test_what_failed_is_no_grade(grades: dict[str, int | None]):
     assert len(found["q"].errors) == sum(grade is None for grade in grades.values())
     if not found["q"].grades:
         assert (found["q"].fault("fact") or "").startswith("what was found could not be graded: no reply")
+
+
+def test_shared_words_are_stems_without_stop_words() -> None:
+    """read, byte and flash, of which the passage has the first two, one in another form."""
+    passage = "Call pgm_read_byte to read bytes from program memory."
+    assert shared_words("How do I read a byte from flash?", passage, "en") == 2 / 3
+    assert shared_words("How do I read a byte from flash?", "", "en") == 0
+    assert shared_words("", passage, "en") == 0
