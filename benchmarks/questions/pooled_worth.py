@@ -1,18 +1,19 @@
-"""What written questions are worth by which evidence, in which number, and chosen in which way.
+"""What written questions are worth by which evidence, in which number, drawn or chosen, and by which gains.
 
     python -m benchmarks.questions.pooled_worth SCIFACT PDFS
 
 Takes the graded pools of `benchmarks.questions.pools`, for claims about SciFact's abstracts and questions written for
 two FAQs, and sets them beside people's queries of either, on the 26 retrievers of `benchmarks.question_worth`, by
 nDCG@10. Evidence: "own" is the passage that a question was written from alone; "pool of d" what was graded 1 or 2 among
-the first d of BM25, KNN and the hybrid, and the own passage. "kept" and "rejected" are what the evidence step had made
-of the claims. "answered" are those of whose pool something has grade 2. A hundred of people's claims were graded alike:
-beside their labels they say what comes of the grades and what of the questions. Sets of n are drawn, or chosen to share
-as many words with their best passage as questions of people's do (`choose`): the eight that the writer saw, or eight of
-the hundred graded ones, drawn by the seed. Of sets that a seed draws the mean over 20 seeds is told, and the 2.5th and
-97.5th percentile of the seeds. People's own are beside all of people's, of which they are a part, and beside the others
-alone, as any new set would be. In the first table intervals resample both sides. A written question costs one request
-more, which grades its pool: mean passages and input tokens are below.
+the first d of BM25, KNN and the hybrid, and the own passage; grade 1 gains 1, grade 2 `ANSWERS`, unless other gains are
+named. "kept" and "rejected" are what the evidence step had made of the claims. "answered" are those of whose pool
+something has grade 2. A hundred of people's claims were graded alike: beside their labels they say what comes of the
+grades and what of the questions. Sets of n are drawn as the stage `questions` draws them (`choose_looking`), or are
+those of the answered that come nearest to sharing as many words with their best passage as questions of people's do:
+the eight that the writer saw, or eight of the hundred graded ones, drawn by the seed. Of sets that a seed draws the
+mean over all seeds is told, and the 2.5th and 97.5th percentile of the seeds. People's own are beside all of people's,
+of which they are a part, and beside the others alone, as any new set would be. In the first table intervals resample
+both sides. A written question costs one request more, which grades its pool: mean passages and input tokens are below.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from benchmarks.judges.take_replies import WHO_JUDGED, WORK
 from benchmarks.question_worth.__main__ import CACHE
@@ -36,6 +38,7 @@ from benchmarks.questions.pools import DEPTH, EXPERT, NAME, Graded
 from benchmarks.questions.pools import main as graded
 from benchmarks.questions.write import N_EXPERTS
 from ragassay.evaluate.inputs.clusters import Clusters
+from ragassay.evaluate.measures.by_place import ANSWERS
 from ragassay.evaluate.statistics.orders import place, tau_b
 from ragassay.evaluate.validity.people import decisions, shares
 from ragassay.evaluate.validity.questions import Scores
@@ -47,12 +50,16 @@ from ragassay.records import Passage, Query
 from ragassay.retrieval.rankers.embedding import Embedder, model_identity
 from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache
 from ragassay.retrieval.rankers.ranker import Ranking, indexed_text
-from ragassay.synth.questions.choose import choose_looking, shared_words
+from ragassay.synth.questions.choose import choose_looking
+from ragassay.synth.questions.find import shared_words
 
-SEEDS = range(7, 27)
+SEEDS = range(7, 107)
 RESAMPLES = 400
 SIZES = (30, 60, 100, 200)
 DEPTHS = (2, 3, 5)
+DEFAULT = QuestionsSettings().pool_depth
+GAINS = (1, 2, 3, 4, 6, 8)
+"""Of a passage that answers, where one of grade 1 gains 1."""
 MODEL = "file:claude-a"
 OWN = 0
 """In place of a depth: the passage that a question was written from, alone."""
@@ -69,9 +76,9 @@ class Bench(NamedTuple):
     experts: Sequence[Graded]
     asked: Sequence[Graded]
 
-    def scores(self, questions: Sequence[Graded], depth: int) -> Scores:
-        """Of the questions that have evidence at that depth; the others are failed."""
-        qrels = {one.id: found for one in questions if (found := evidence(one, depth))}
+    def scores(self, questions: Sequence[Graded], depth: int, answers: int = ANSWERS) -> Scores:
+        """Of the questions that have evidence at that depth; the others are failed. answers: what grade 2 gains."""
+        qrels = {one.id: found for one in questions if (found := evidence(one, depth, answers))}
         texts = {one.id: one.text for one in questions if one.id in qrels}
         clusters = Clusters.named(list(texts), [one.source or one.id for one in questions if one.id in qrels])
         return score(Asked(texts, qrels, clusters, len(questions) - len(qrels)), self.rankings)
@@ -81,24 +88,24 @@ class Bench(NamedTuple):
         cut = ([one.model_copy(update={"grades": pooled(one, depth)}) for one in rows] for rows in self[4:])
         return Bench(*self[:4], *cut)
 
+    def scored(self, n: int, seed: int, answers: int = ANSWERS) -> Scores:
+        """Of n that are drawn, by all grades there are."""
+        return self.scores(chosen(self, n, seed), DEPTH, answers)
+
     def share(self, one: Graded) -> float | None:
         """`shared_words` with the best of the passages that answer it."""
         return max((self._shared(one, id) for id, grade in one.grades.items() if grade == 2), default=None)
-
-    def share_with_own(self, one: Graded) -> float:
-        """`shared_words` with the passage that it was written from."""
-        return self._shared(one, str(one.source))
 
     def _shared(self, one: Graded, id: str) -> float:
         passage = self.passages[id]
         return shared_words(one.text, f"{passage.title}\n{passage.text}", "en")
 
 
-def evidence(one: Graded, depth: int) -> dict[str, int]:
-    """Passage to grade, of 1 and 2."""
+def evidence(one: Graded, depth: int, answers: int = ANSWERS) -> dict[str, int]:
+    """Passage to what it gains."""
     if depth == OWN:
         return {str(one.source): 1}
-    return {id: grade for id, grade in pooled(one, depth).items() if grade}
+    return {id: answers if grade == 2 else 1 for id, grade in pooled(one, depth).items() if grade}
 
 
 def pooled(one: Graded, depth: int) -> dict[str, int]:
@@ -122,12 +129,12 @@ def drawn(questions: Sequence[Graded], n: int, seed: int) -> list[Graded]:
     return random.Random(f"{seed}:{n}").sample(list(questions), min(n, len(questions)))
 
 
-def chosen(bench: Bench, n: int, seed: int, target: Sequence[float]) -> list[Graded]:
-    """n of those that are answered, as the stage `questions` chooses them."""
-    return looked_up(bench, n, seed, target)[0]
+def chosen(bench: Bench, n: int, seed: int) -> list[Graded]:
+    """n of those that are answered, as the stage `questions` draws them."""
+    return looked_up(bench, n, seed)[0]
 
 
-def looked_up(bench: Bench, n: int, seed: int, target: Sequence[float]) -> tuple[list[Graded], int]:
+def looked_up(bench: Bench, n: int, seed: int) -> tuple[list[Graded], int]:
     """(what is chosen, of how many questions evidence was looked for)."""
     known = {one.id: one for one in bench.written}
     pool = {
@@ -139,23 +146,31 @@ def looked_up(bench: Bench, n: int, seed: int, target: Sequence[float]) -> tuple
         )
         for one in bench.written
     }
-    shares = {one.id: bench.share_with_own(one) for one in bench.written}
     looked = set[str]()
 
-    def look(ids: Collection[str]) -> tuple[Sequence[Query], Mapping[str, float]]:
+    def look(ids: Collection[str]) -> Sequence[Query]:
         looked.update(ids)
         for id in ids:
-            share = bench.share(known[id])
-            if share is None:
+            if 2 not in known[id].grades.values():
                 del pool[id]
-            else:
-                shares[id] = share
-        return list(pool.values()), shares
+        return list(pool.values())
 
     some_blind = 0.5 if any(one.kind == "blind" for one in bench.written) else 0.0
     settings = QuestionsSettings(quota={MODEL: n}, kinds={"fact": 1.0}, seed=seed, blind=some_blind)
-    found = choose_looking(look, target, settings)
-    return [known[query.id] for query in found.queries], len(looked)
+    return [known[query.id] for query in choose_looking(look, settings).queries], len(looked)
+
+
+def by_words(bench: Bench, n: int, target: Sequence[float]) -> list[Graded]:
+    """n of the answered whose shares are nearest to the target's quantiles, one for each (sum of differences)."""
+    questions = answered(bench.written)
+    aims = np.quantile(target, (np.arange(n) + 0.5) / n, method="hazen")
+    rows, _ = linear_sum_assignment(np.abs(np.array(target_of(bench, questions))[:, None] - aims[None, :]))
+    return [questions[row] for row in rows]
+
+
+def by_words_of_some(bench: Bench, n: int, seed: int) -> list[Graded]:
+    """The same by eight of people's graded claims, which the seed draws."""
+    return by_words(bench, n, target_of(bench, drawn(bench.asked, N_EXPERTS, seed)))
 
 
 def read(name: str, folder: Path, left_out: Sequence[str], work: Path) -> Bench:
@@ -186,7 +201,9 @@ def whole_sets(bench: Bench, target: Sequence[float]) -> dict[str, Scores]:
     told[f"answered, pool of {DEPTH}"] = bench.scores(answered(everything), DEPTH)
     for n in (60, 100):
         if n < len(answered(everything)):
-            told[f"{n} chosen by words, pool of {DEPTH}"] = bench.scores(chosen(bench, n, SEEDS[0], target), DEPTH)
+            told[f"{n} drawn, pool of {DEFAULT}"] = bench.of_depth(DEFAULT).scored(n, SEEDS[0])
+            words = by_words(bench.of_depth(DEFAULT), n, target)
+            told[f"{n} by words, pool of {DEFAULT}"] = bench.scores(words, DEFAULT)
     if bench.asked:
         ids = {one.id for one in bench.asked}
         picked = [at for at, query in enumerate(bench.people.clusters.queries) if query in ids]
@@ -211,33 +228,32 @@ def of_people(bench: Bench, picked: Sequence[int]) -> Scores:
 
 def seeded_sets(bench: Bench, target: Sequence[float]) -> dict[str, Callable[[int], tuple[Scores, Scores]]]:
     """Label to what a seed gives: the scores, and those of people's that they are set beside."""
-    everything, good = bench.written, answered(bench.written)
-    told, others = dict[str, Callable[[int], Scores]](), {}
+    everything, others = bench.written, dict[str, Callable[[int], tuple[Scores, Scores]]]()
+    told = dict[str, Callable[[int], Scores]]()
+    cut, n_answered = {depth: bench.of_depth(depth) for depth in DEPTHS}, len(answered(everything))
     for n in SIZES:
         if n <= bench.people.n // 2:
             told[f"{n} of people's"] = lambda seed, n=n: people_of(bench, n, seed)[0]  # type: ignore[misc]
             others[f"{n} of people's, beside the others"] = partial(people_of, bench, n)
         if n < len(everything):
             told[f"{n} drawn of all, own"] = lambda seed, n=n: bench.scores(drawn(everything, n, seed), OWN)  # type: ignore[misc]
-        if n < len(good):
-            for depth in DEPTHS:
-                told[f"{n} drawn of answered, pool of {depth}"] = (
-                    lambda seed, n=n, depth=depth: bench.scores(drawn(good, n, seed), depth)  # type: ignore[misc]
+        if n < n_answered:
+            for depth, some in cut.items():
+                told[f"{n} drawn, pool of {depth}"] = partial(some.scored, n)
+            words = bench.scores(by_words(cut[DEFAULT], n, target), DEFAULT)
+            told[f"{n} by words, pool of {DEFAULT}"] = lambda seed, words=words: words  # type: ignore[misc]
+            if bench.asked:
+                told[f"{n} by words of {N_EXPERTS} drawn, pool of {DEFAULT}"] = (
+                    lambda seed, n=n: bench.scores(by_words_of_some(cut[DEFAULT], n, seed), DEFAULT)  # type: ignore[misc]
                 )
-            told[f"{n} chosen by words, pool of {DEPTH}"] = (
-                lambda seed, n=n: bench.scores(chosen(bench, n, seed, target), DEPTH)  # type: ignore[misc]
-            )
-            for depth in DEPTHS[1:] if bench.asked else ():
-                told[f"{n} chosen by words of {N_EXPERTS} drawn, pool of {depth}"] = partial(
-                    by_words_of_some, bench.of_depth(depth), depth, n
-                )
-    return others | {label: lambda seed, make=make: (make(seed), bench.people) for label, make in told.items()}
-
-
-def by_words_of_some(bench: Bench, depth: int, n: int, seed: int) -> Scores:
-    """n chosen to share as many words as eight of people's graded claims do, which the seed draws."""
-    target = target_of(bench, drawn(bench.asked, N_EXPERTS, seed))
-    return bench.scores(chosen(bench, n, seed, target), depth)
+    if bench.asked:
+        ids = {one.id for one in bench.asked}
+        picked = [at for at, query in enumerate(bench.people.clusters.queries) if query in ids]
+        apart = of_people(bench, picked), of_people(bench, sorted(set(range(bench.people.n)) - set(picked)))
+        good = bench.scores(answered(bench.asked), DEPTH)
+        others[f"the {len(picked)} graded, their labels, beside the others"] = lambda _: apart
+        others[f"of these the answered, pool of {DEPTH}, beside the others"] = lambda _: (good, apart[1])
+    return {label: lambda seed, make=make: (make(seed), bench.people) for label, make in told.items()} | others  # type: ignore[misc]
 
 
 class Beside(NamedTuple):
@@ -267,7 +283,7 @@ def figure(one: Measured, name: str, percent: bool = False) -> str:
 
 def tell(bench: Bench) -> None:
     """Both tables of one collection, and what pools cost."""
-    target = target_of(bench, bench.experts)
+    target = target_of(bench.of_depth(DEFAULT), bench.experts)
     whole = whole_sets(bench, target)
     blank = Words(np.zeros(bench.people.n), {label: np.zeros(scores.n) for label, scores in whole.items()})
     told = measure(list(bench.rankings), bench.people, whole, blank, RESAMPLES, SEEDS[0])
@@ -284,18 +300,17 @@ def tell(bench: Bench) -> None:
         tau, place = figure(one, "tau"), f"{one.place.value:.0f}"
         ends = figure(one, "decided", True), figure(one, "contradicted", True)
         print(f"| {label} | {one.n} | {tau} | {ends[0]} | {ends[1]} | {place} | {worth(one)} |")
-    print(f"\n| {len(SEEDS)} seeds | τ | decided | contradicted, worst | its best is people's | its best stands at |")
-    print("|---|--:|--:|--:|--:|--:|")
-    for label, make in seeded_sets(bench, target).items():
-        rows = np.array([Beside.of(*make(seed)) for seed in SEEDS])
-        mean, ends = rows.mean(axis=0), np.percentile(rows, [2.5, 97.5], axis=0)
-        tau = f"{mean[0]:.2f} [{ends[0, 0]:.2f}, {ends[1, 0]:.2f}]"
-        decided = f"{mean[1]:.1%} [{ends[0, 1]:.1%}, {ends[1, 1]:.1%}]"
-        wrong, is_best = f"{mean[2]:.1%}, {rows[:, 2].max():.1%}", f"{(rows[:, 3] == 1).mean():.0%}"
-        print(f"| {label} | {tau} | {decided} | {wrong} | {is_best} | {mean[3]:.1f} |")
+    seeded = seeded_sets(bench, target)
+    tell_seeds({label: lambda seed, make=make: Beside.of(*make(seed)) for label, make in seeded.items()})
+    shallow = bench.of_depth(DEFAULT)
+    most = max(n for n in SIZES if n < len(answered(bench.written)))
+    print(f"\nBy what a passage that answers gains, where one of grade 1 gains 1, of {most} drawn, pool of {DEFAULT}:")
+    tell_seeds(
+        {f"{gain}": lambda seed, gain=gain: Beside.of(shallow.scored(most, seed, gain), bench.people) for gain in GAINS}
+    )
     for n in (n for n in SIZES if n < len(answered(bench.written))):
-        pools = np.mean([looked_up(bench, n, seed, target)[1] for seed in SEEDS])
-        print(f"\nTo choose {n} evidence was looked for of {pools:.1f} questions.")
+        pools = np.mean([looked_up(shallow, n, seed)[1] for seed in SEEDS])
+        print(f"\nTo draw {n} evidence was looked for of {pools:.1f} questions.")
     print(
         "\n| pool of | passages a question | input tokens a question | of grade 2 | of grade 1 |\n|--:|--:|--:|--:|--:|"
     )
@@ -305,13 +320,26 @@ def tell(bench: Bench) -> None:
     print(f"\nOf {sum(len(one.grades) for one in bench.written) + failed} passages {failed} could not be graded.\n")
 
 
+def tell_seeds(makers: Mapping[str, Callable[[int], Beside]]) -> None:
+    """A row each: means over the seeds, and percentiles."""
+    print(f"\n| {len(SEEDS)} seeds | τ | decided | contradicted, worst | its best is people's | its best stands at |")
+    print("|---|--:|--:|--:|--:|--:|")
+    for label, make in makers.items():
+        rows = np.array([make(seed) for seed in SEEDS])
+        mean, ends = rows.mean(axis=0), np.percentile(rows, [2.5, 97.5], axis=0)
+        tau = f"{mean[0]:.2f} [{ends[0, 0]:.2f}, {ends[1, 0]:.2f}]"
+        decided = f"{mean[1]:.1%} [{ends[0, 1]:.1%}, {ends[1, 1]:.1%}]"
+        wrong, is_best = f"{mean[2]:.1%}, {rows[:, 2].max():.1%}", f"{(rows[:, 3] == 1).mean():.0%}"
+        print(f"| {label} | {tau} | {decided} | {wrong} | {is_best} | {mean[3]:.1f} |")
+
+
 def cost(bench: Bench, depth: int) -> str:
     """The row of one depth; tokens are those of the passages, without the instructions."""
     pools = [{id for row in one.places.values() for id in row[:depth]} | {str(one.source)} for one in bench.written]
     tokens = {id: count_tokens(indexed_text(bench.passages[id])) for pool in pools for id in pool}
     n, size = len(pools), sum(map(len, pools))
     asked = sum(tokens[id] for pool in pools for id in pool) / n
-    grades = [evidence(one, depth) for one in bench.written]
+    grades = [pooled(one, depth) for one in bench.written]
     two, one = (sum(list(found.values()).count(grade) for found in grades) / n for grade in (2, 1))
     return f"| {depth} | {size / n:.1f} | {asked:.0f} | {two:.1f} | {one:.1f} |"
 
