@@ -303,9 +303,10 @@ def of_pools(workspace: Workspace, n_questions: int) -> list[Load]:
     """Of each model that judges, a load for the pools in which evidence of so many questions is looked for.
 
     On the high side: as if KNN, where there is one, found nothing that BM25 does, one passage of a question's own
-    section came on top, and the hybrid brought nothing new.
+    section came on top, and beside them the hybrid brought nothing new.
     """
-    experiment, rankers = workspace.experiment, 2 if workspace.experiment.searches_vectors else 1
+    experiment = workspace.experiment
+    rankers = min(2, len(set(experiment.questions.pool_by))) if experiment.searches_vectors else 1
     return _of_pool(workspace, n_questions, rankers * experiment.questions.pool_depth + 1)
 
 

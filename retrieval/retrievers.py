@@ -146,7 +146,7 @@ SECTION = "section"
 
 
 class Pooled(NamedTuple):
-    """A passage of a pool, and which ranker found it: the first of bm25, knn, hybrid; or `section`."""
+    """A passage of a pool, and which ranker found it, the first of `questions.pool_by`; or `section`."""
 
     passage: str
     found_by: str
@@ -155,8 +155,8 @@ class Pooled(NamedTuple):
 class Pools:
     """Pools over the passages of one corpus, whose rankers are made once.
 
-    They are BM25 and, where an agent or a variant searches vectors, KNN and the hybrid of both. Raises InputError where
-    the embedding or the server cannot be used, and MissingExtra.
+    They are those of `questions.pool_by`; BM25 where no agent or variant searches vectors. Raises InputError where the
+    embedding or the server cannot be used, and MissingExtra.
     """
 
     def __init__(
@@ -166,9 +166,11 @@ class Pools:
         caller: Caller | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        names = ["bm25", *(("knn", "hybrid") if workspace.experiment.searches_vectors else ())]
+        experiment = workspace.experiment
+        self._by = experiment.questions.pool_by if experiment.searches_vectors else ("bm25",)
         self.passages, self._workspace = passages, workspace
         self._embedder = make_embedder(workspace, progress, caller)
+        names = list(dict.fromkeys(["bm25", *self._by]))
         self._retrievers = build_retrievers(workspace, passages, progress, self._embedder, names)
 
     def of(self, texts: Sequence[str], own: Sequence[Collection[str]]) -> list[list[Pooled]]:
@@ -179,7 +181,7 @@ class Pools:
         none. Raises what the class does.
         """
         depth = min(self._workspace.experiment.questions.pool_depth, len(self.passages))
-        found = {name: retriever.search(texts, depth) for name, retriever in self._retrievers.items()}
+        found = {name: self._retrievers[name].search(texts, depth) for name in self._by}
         bm25 = self._to_the_end() if any(own) else None
         pools = []
         for at, (text, names) in enumerate(zip(texts, own, strict=True)):

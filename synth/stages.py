@@ -65,7 +65,7 @@ def questions_settings(experiment: Experiment) -> dict[str, Any]:
     return values | {"corpus.language": experiment.corpus.language}
 
 
-_OF_POOLS = ("questions.evidence", "questions.pool_depth", "questions.quotes")
+_OF_POOLS = ("questions.evidence", "questions.pool_by", "questions.pool_depth", "questions.quotes")
 GRADED_BY = (
     *("model", "panel", "mode", "prompts", "relevance_batch", "relevance_prompt", "relevance_batch_prompt"),
     *("relevance_question", "yes_threshold", "seed"),

@@ -1,19 +1,20 @@
-"""What written questions are worth by which evidence, in which number, drawn or chosen, and by which gains.
+"""What written questions are worth by which evidence, in which number, drawn or chosen.
 
     python -m benchmarks.questions.pooled_worth SCIFACT PDFS
 
 Takes the graded pools of `benchmarks.questions.pools`, for claims about SciFact's abstracts and questions written for
 two FAQs, and sets them beside people's queries of either, on the 26 retrievers of `benchmarks.question_worth`, by
-nDCG@10. Evidence: "own" is the passage that a question was written from alone; "pool of d" what was graded 1 or 2 among
-the first d of BM25, KNN and the hybrid, and the own passage; grade 1 gains 1, grade 2 `ANSWERS`, unless other gains are
-named. "kept" and "rejected" are what the evidence step had made of the claims. "answered" are those of whose pool
-something has grade 2. A hundred of people's claims were graded alike: beside their labels they say what comes of the
-grades and what of the questions. Sets of n are drawn as the stage `questions` draws them (`choose_looking`), or are
-those of the answered that come nearest to sharing as many words with their best passage as questions of people's do:
-the eight that the writer saw, or eight of the hundred graded ones, drawn by the seed. Of sets that a seed draws the
-mean over all seeds is told, and the 2.5th and 97.5th percentile of the seeds. People's own are beside all of people's,
-of which they are a part, and beside the others alone, as any new set would be. In the first table intervals resample
-both sides. A written question costs one request more, which grades its pool: mean passages and input tokens are below.
+nDCG@10. Evidence: "own" is the passage that a question was written from alone; "hybrid's d" what was graded 1 or 2
+among the first d of the hybrid, and the own passage; "d of three" the same of BM25, KNN and the hybrid each. "kept" and
+"rejected" are what the evidence step had made of the claims. "answered" are those of whose pool something has grade 2.
+A hundred of people's claims were graded alike: beside their labels they say what comes of the grades and what of the
+questions. Sets of n are drawn as the stage `questions` draws them (`choose_looking`), or are those of the answered that
+come nearest to sharing as many words with their best passage as questions of people's do: the eight that the writer
+saw, or eight of the hundred graded ones, drawn by the seed. Of sets that a seed draws the mean over all seeds is told,
+and the 2.5th and 97.5th percentile of the seeds. People's own are beside all of people's, of which they are a part, and
+beside the others alone, as any new set would be. In the first table intervals resample both sides. A pool might favour
+the kind of retriever that it comes from: so the third table has what fusions are ahead of the others, and tau among the
+others alone. A written question costs one request more, which grades its pool: passages and input tokens are below.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ from benchmarks.question_worth.collection import Asked, read_passages, read_peop
 from benchmarks.question_worth.measured import Measured, Words, measure
 from benchmarks.question_worth.retrievers import rank
 from benchmarks.question_worth.scores import score
-from benchmarks.questions.pools import DEPTH, EXPERT, NAME, Graded
+from benchmarks.questions.pools import EXPERT, NAME, RANKERS, Graded
 from benchmarks.questions.pools import main as graded
 from benchmarks.questions.write import N_EXPERTS
+from ragassay.arrays import Floats
 from ragassay.evaluate.inputs.clusters import Clusters
-from ragassay.evaluate.measures.by_place import ANSWERS
 from ragassay.evaluate.statistics.orders import place, tau_b
 from ragassay.evaluate.validity.people import decisions, shares
 from ragassay.evaluate.validity.questions import Scores
@@ -56,13 +57,28 @@ from ragassay.synth.questions.find import shared_words
 SEEDS = range(7, 107)
 RESAMPLES = 400
 SIZES = (30, 60, 100, 200)
-DEPTHS = (2, 3, 5)
-DEFAULT = QuestionsSettings().pool_depth
-GAINS = (1, 2, 3, 4, 6, 8)
-"""Of a passage that answers, where one of grade 1 gains 1."""
 MODEL = "file:claude-a"
-OWN = 0
-"""In place of a depth: the passage that a question was written from, alone."""
+
+
+class Pool(NamedTuple):
+    """The first `depth` of each of some rankers, and the own passage."""
+
+    by: tuple[str, ...]
+    depth: int
+
+    def __str__(self) -> str:
+        return f"hybrid's {self.depth}" if self.by == ("hybrid",) else f"{self.depth} of three"
+
+    def ids(self, one: Graded) -> set[str]:
+        """The passages of a question's pool."""
+        own = {one.source} if one.source else set[str]()
+        return own.union(*(one.places[name][: self.depth] for name in self.by))
+
+
+DEFAULT = Pool(QuestionsSettings().pool_by, QuestionsSettings().pool_depth)
+POOLS = (*(Pool(("hybrid",), depth) for depth in (2, 3, 5)), *(Pool(RANKERS, depth) for depth in (2, 3, 5)))
+ALL = POOLS[-1]
+"""Everything that was graded."""
 
 
 class Bench(NamedTuple):
@@ -76,21 +92,33 @@ class Bench(NamedTuple):
     experts: Sequence[Graded]
     asked: Sequence[Graded]
 
-    def scores(self, questions: Sequence[Graded], depth: int, answers: int = ANSWERS) -> Scores:
-        """Of the questions that have evidence at that depth; the others are failed. answers: what grade 2 gains."""
-        qrels = {one.id: found for one in questions if (found := evidence(one, depth, answers))}
-        texts = {one.id: one.text for one in questions if one.id in qrels}
-        clusters = Clusters.named(list(texts), [one.source or one.id for one in questions if one.id in qrels])
-        return score(Asked(texts, qrels, clusters, len(questions) - len(qrels)), self.rankings)
+    def scores(self, questions: Sequence[Graded]) -> Scores:
+        """By the grades of those that have evidence; the others are failed."""
+        return self._scores(questions, {one.id: {id: g for id, g in one.grades.items() if g} for one in questions})
 
-    def of_depth(self, depth: int) -> Bench:
-        """With the grades of pools of that depth alone."""
-        cut = ([one.model_copy(update={"grades": pooled(one, depth)}) for one in rows] for rows in self[4:])
-        return Bench(*self[:4], *cut)
+    def scores_by_own(self, questions: Sequence[Graded]) -> Scores:
+        """By the passage that each was written from."""
+        return self._scores(questions, {one.id: {str(one.source): 1} for one in questions})
 
-    def scored(self, n: int, seed: int, answers: int = ANSWERS) -> Scores:
-        """Of n that are drawn, by all grades there are."""
-        return self.scores(chosen(self, n, seed), DEPTH, answers)
+    def _scores(self, questions: Sequence[Graded], qrels: Mapping[str, Mapping[str, int]]) -> Scores:
+        some = [one for one in questions if qrels[one.id]]
+        texts = {one.id: one.text for one in some}
+        clusters = Clusters.named(list(texts), [one.source or one.id for one in some])
+        found = {one.id: dict(qrels[one.id]) for one in some}
+        return score(Asked(texts, found, clusters, len(questions) - len(some)), self.rankings)
+
+    def cut(self, pool: Pool) -> Bench:
+        """With the grades of such pools alone."""
+
+        def within(one: Graded) -> Graded:
+            ids = pool.ids(one)
+            return one.model_copy(update={"grades": {id: grade for id, grade in one.grades.items() if id in ids}})
+
+        return Bench(*self[:4], *([within(one) for one in rows] for rows in self[4:]))
+
+    def scored(self, n: int, seed: int) -> Scores:
+        """Of n that are drawn."""
+        return self.scores(chosen(self, n, seed))
 
     def share(self, one: Graded) -> float | None:
         """`shared_words` with the best of the passages that answer it."""
@@ -99,19 +127,6 @@ class Bench(NamedTuple):
     def _shared(self, one: Graded, id: str) -> float:
         passage = self.passages[id]
         return shared_words(one.text, f"{passage.title}\n{passage.text}", "en")
-
-
-def evidence(one: Graded, depth: int, answers: int = ANSWERS) -> dict[str, int]:
-    """Passage to what it gains."""
-    if depth == OWN:
-        return {str(one.source): 1}
-    return {id: answers if grade == 2 else 1 for id, grade in pooled(one, depth).items() if grade}
-
-
-def pooled(one: Graded, depth: int) -> dict[str, int]:
-    """Passage to grade, of what a pool of that depth holds."""
-    pool = {id for row in one.places.values() for id in row[:depth]} | {str(one.source)}
-    return {id: grade for id, grade in one.grades.items() if id in pool}
 
 
 def answered(questions: Sequence[Graded]) -> list[Graded]:
@@ -168,9 +183,9 @@ def by_words(bench: Bench, n: int, target: Sequence[float]) -> list[Graded]:
     return [questions[row] for row in rows]
 
 
-def by_words_of_some(bench: Bench, n: int, seed: int) -> list[Graded]:
+def by_words_of_some(bench: Bench, n: int, seed: int) -> Scores:
     """The same by eight of people's graded claims, which the seed draws."""
-    return by_words(bench, n, target_of(bench, drawn(bench.asked, N_EXPERTS, seed)))
+    return bench.scores(by_words(bench, n, target_of(bench, drawn(bench.asked, N_EXPERTS, seed))))
 
 
 def read(name: str, folder: Path, left_out: Sequence[str], work: Path) -> Bench:
@@ -188,36 +203,47 @@ def read(name: str, folder: Path, left_out: Sequence[str], work: Path) -> Bench:
 
 
 def whole_sets(bench: Bench, target: Sequence[float]) -> dict[str, Scores]:
-    """Label to scores: every set without a draw, and the chosen ones by seed 7."""
-    everything, told = bench.written, {}
+    """Label to scores: every set without a draw, and those that seed 7 draws."""
+    everything, told = bench.written, dict[str, Scores]()
     parts = {"all": everything}
     if not all(one.kept for one in everything):
         parts |= {"kept": [o for o in everything if o.kept], "rejected": [o for o in everything if not o.kept]}
     for name, part in parts.items():
-        told[f"{name}, own"] = bench.scores(part, OWN)
-        told[f"{name}, pool of {DEPTH}"] = bench.scores(part, DEPTH)
-    for depth in DEPTHS[:-1]:
-        told[f"all, pool of {depth}"] = bench.scores(everything, depth)
-    told[f"answered, pool of {DEPTH}"] = bench.scores(answered(everything), DEPTH)
+        told[f"{name}, own"] = bench.scores_by_own(part)
+        told[f"{name}, {ALL}"] = bench.scores(part)
+    for pool in POOLS:
+        some = bench.cut(pool)
+        told[f"answered, {pool}"] = some.scores(answered(some.written))
+    cut = bench.cut(DEFAULT)
     for n in (60, 100):
-        if n < len(answered(everything)):
-            told[f"{n} drawn, pool of {DEFAULT}"] = bench.of_depth(DEFAULT).scored(n, SEEDS[0])
-            words = by_words(bench.of_depth(DEFAULT), n, target)
-            told[f"{n} by words, pool of {DEFAULT}"] = bench.scores(words, DEFAULT)
+        if n < len(answered(cut.written)):
+            told[f"{n} drawn, {DEFAULT}"] = cut.scored(n, SEEDS[0])
+            told[f"{n} by words, {DEFAULT}"] = cut.scores(by_words(cut, n, target))
     if bench.asked:
-        ids = {one.id for one in bench.asked}
-        picked = [at for at, query in enumerate(bench.people.clusters.queries) if query in ids]
+        picked = graded_of_people(bench)
         told[f"{len(picked)} of people's, their labels"] = of_people(bench, picked)
-        for depth in DEPTHS:
-            told[f"the same {len(picked)}, pool of {depth}"] = bench.scores(bench.asked, depth)
-        told[f"of these the answered, pool of {DEPTH}"] = bench.scores(answered(bench.asked), DEPTH)
+        for pool in (DEFAULT, ALL):
+            some = bench.cut(pool)
+            told[f"the same {len(picked)}, {pool}"] = some.scores(some.asked)
+            told[f"of these the answered, {pool}"] = some.scores(answered(some.asked))
     return told
+
+
+def graded_of_people(bench: Bench) -> list[int]:
+    """Where the hundred that were graded stand among people's queries."""
+    ids = {one.id for one in bench.asked}
+    return [at for at, query in enumerate(bench.people.clusters.queries) if query in ids]
 
 
 def people_of(bench: Bench, n: int, seed: int) -> tuple[Scores, Scores]:
     """(n of people's own queries, the others)."""
     picked = random.Random(f"{seed}:people:{n}").sample(range(bench.people.n), n)
-    return of_people(bench, picked), of_people(bench, sorted(set(range(bench.people.n)) - set(picked)))
+    return of_people(bench, picked), the_others(bench, picked)
+
+
+def the_others(bench: Bench, picked: Sequence[int]) -> Scores:
+    """All of people's queries but those."""
+    return of_people(bench, sorted(set(range(bench.people.n)) - set(picked)))
 
 
 def of_people(bench: Bench, picked: Sequence[int]) -> Scores:
@@ -230,29 +256,28 @@ def seeded_sets(bench: Bench, target: Sequence[float]) -> dict[str, Callable[[in
     """Label to what a seed gives: the scores, and those of people's that they are set beside."""
     everything, others = bench.written, dict[str, Callable[[int], tuple[Scores, Scores]]]()
     told = dict[str, Callable[[int], Scores]]()
-    cut, n_answered = {depth: bench.of_depth(depth) for depth in DEPTHS}, len(answered(everything))
+    cuts = {pool: bench.cut(pool) for pool in POOLS}
     for n in SIZES:
         if n <= bench.people.n // 2:
             told[f"{n} of people's"] = lambda seed, n=n: people_of(bench, n, seed)[0]  # type: ignore[misc]
             others[f"{n} of people's, beside the others"] = partial(people_of, bench, n)
         if n < len(everything):
-            told[f"{n} drawn of all, own"] = lambda seed, n=n: bench.scores(drawn(everything, n, seed), OWN)  # type: ignore[misc]
-        if n < n_answered:
-            for depth, some in cut.items():
-                told[f"{n} drawn, pool of {depth}"] = partial(some.scored, n)
-            words = bench.scores(by_words(cut[DEFAULT], n, target), DEFAULT)
-            told[f"{n} by words, pool of {DEFAULT}"] = lambda seed, words=words: words  # type: ignore[misc]
+            told[f"{n} drawn of all, own"] = lambda seed, n=n: bench.scores_by_own(drawn(everything, n, seed))  # type: ignore[misc]
+        if n < len(answered(cuts[DEFAULT].written)):
+            for pool, some in cuts.items():
+                told[f"{n} drawn, {pool}"] = partial(some.scored, n)
+            words = cuts[DEFAULT].scores(by_words(cuts[DEFAULT], n, target))
+            told[f"{n} by words, {DEFAULT}"] = lambda seed, words=words: words  # type: ignore[misc]
             if bench.asked:
-                told[f"{n} by words of {N_EXPERTS} drawn, pool of {DEFAULT}"] = (
-                    lambda seed, n=n: bench.scores(by_words_of_some(cut[DEFAULT], n, seed), DEFAULT)  # type: ignore[misc]
-                )
+                told[f"{n} by words of {N_EXPERTS} drawn, {DEFAULT}"] = partial(by_words_of_some, cuts[DEFAULT], n)
     if bench.asked:
-        ids = {one.id for one in bench.asked}
-        picked = [at for at, query in enumerate(bench.people.clusters.queries) if query in ids]
-        apart = of_people(bench, picked), of_people(bench, sorted(set(range(bench.people.n)) - set(picked)))
-        good = bench.scores(answered(bench.asked), DEPTH)
-        others[f"the {len(picked)} graded, their labels, beside the others"] = lambda _: apart
-        others[f"of these the answered, pool of {DEPTH}, beside the others"] = lambda _: (good, apart[1])
+        picked = graded_of_people(bench)
+        good, rest = cuts[ALL].scores(answered(bench.asked)), the_others(bench, picked)
+        others[f"the {len(picked)} graded, their labels, beside the others"] = lambda _: (
+            of_people(bench, picked),
+            rest,
+        )
+        others[f"of these the answered, {ALL}, beside the others"] = lambda _: (good, rest)
     return {label: lambda seed, make=make: (make(seed), bench.people) for label, make in told.items()} | others  # type: ignore[misc]
 
 
@@ -283,7 +308,7 @@ def figure(one: Measured, name: str, percent: bool = False) -> str:
 
 def tell(bench: Bench) -> None:
     """Both tables of one collection, and what pools cost."""
-    target = target_of(bench.of_depth(DEFAULT), bench.experts)
+    target = target_of(bench.cut(DEFAULT), bench.cut(DEFAULT).experts)
     whole = whole_sets(bench, target)
     blank = Words(np.zeros(bench.people.n), {label: np.zeros(scores.n) for label, scores in whole.items()})
     told = measure(list(bench.rankings), bench.people, whole, blank, RESAMPLES, SEEDS[0])
@@ -302,22 +327,34 @@ def tell(bench: Bench) -> None:
         print(f"| {label} | {one.n} | {tau} | {ends[0]} | {ends[1]} | {place} | {worth(one)} |")
     seeded = seeded_sets(bench, target)
     tell_seeds({label: lambda seed, make=make: Beside.of(*make(seed)) for label, make in seeded.items()})
-    shallow = bench.of_depth(DEFAULT)
-    most = max(n for n in SIZES if n < len(answered(bench.written)))
-    print(f"\nBy what a passage that answers gains, where one of grade 1 gains 1, of {most} drawn, pool of {DEFAULT}:")
-    tell_seeds(
-        {f"{gain}": lambda seed, gain=gain: Beside.of(shallow.scored(most, seed, gain), bench.people) for gain in GAINS}
-    )
-    for n in (n for n in SIZES if n < len(answered(bench.written))):
-        pools = np.mean([looked_up(shallow, n, seed)[1] for seed in SEEDS])
+    cut = bench.cut(DEFAULT)
+    most = max(n for n in SIZES if n < len(answered(cut.written)))
+    tell_kinds(bench, most)
+    for n in (n for n in SIZES if n <= most):
+        pools = np.mean([looked_up(cut, n, seed)[1] for seed in SEEDS])
         print(f"\nTo draw {n} evidence was looked for of {pools:.1f} questions.")
-    print(
-        "\n| pool of | passages a question | input tokens a question | of grade 2 | of grade 1 |\n|--:|--:|--:|--:|--:|"
-    )
-    for depth in DEPTHS:
-        print(cost(bench, depth))
+    print("\n| pool | passages a question | input tokens a question | of grade 2 | of grade 1 |\n|---|--:|--:|--:|--:|")
+    for pool in POOLS:
+        print(cost(bench, pool))
     failed = sum(len(one.failed) for one in (*bench.written, *bench.experts))
     print(f"\nOf {sum(len(one.grades) for one in bench.written) + failed} passages {failed} could not be graded.\n")
+
+
+def tell_kinds(bench: Bench, n: int) -> None:
+    """By which pool fusions come how far ahead of the retrievers that fuse nothing, and the order among the latter."""
+    fuse = np.array([name.startswith("by ") for name in bench.rankings])
+
+    def ahead(means: Floats) -> float:
+        return float(means[fuse].mean() - means[~fuse].mean())
+
+    people = bench.people.means
+    print(f"\n| {n} drawn | mean of fusions less that of the others | τ among the others |\n|---|--:|--:|")
+    print(f"| people's, all | {ahead(people):.3f} | |")
+    for pool in POOLS:
+        cut = bench.cut(pool)
+        drawn_means = [cut.scored(n, seed).means for seed in SEEDS]
+        taus = [float(tau_b(people[~fuse], means[~fuse])) for means in drawn_means]
+        print(f"| {pool} | {np.mean([ahead(means) for means in drawn_means]):.3f} | {np.mean(taus):.2f} |")
 
 
 def tell_seeds(makers: Mapping[str, Callable[[int], Beside]]) -> None:
@@ -333,15 +370,15 @@ def tell_seeds(makers: Mapping[str, Callable[[int], Beside]]) -> None:
         print(f"| {label} | {tau} | {decided} | {wrong} | {is_best} | {mean[3]:.1f} |")
 
 
-def cost(bench: Bench, depth: int) -> str:
-    """The row of one depth; tokens are those of the passages, without the instructions."""
-    pools = [{id for row in one.places.values() for id in row[:depth]} | {str(one.source)} for one in bench.written]
-    tokens = {id: count_tokens(indexed_text(bench.passages[id])) for pool in pools for id in pool}
+def cost(bench: Bench, pool: Pool) -> str:
+    """The row of one pool; tokens are those of the passages, without the instructions."""
+    pools = [pool.ids(one) for one in bench.written]
+    tokens = {id: count_tokens(indexed_text(bench.passages[id])) for ids in pools for id in ids}
     n, size = len(pools), sum(map(len, pools))
-    asked = sum(tokens[id] for pool in pools for id in pool) / n
-    grades = [pooled(one, depth) for one in bench.written]
-    two, one = (sum(list(found.values()).count(grade) for found in grades) / n for grade in (2, 1))
-    return f"| {depth} | {size / n:.1f} | {asked:.0f} | {two:.1f} | {one:.1f} |"
+    asked = sum(tokens[id] for ids in pools for id in ids) / n
+    grades = [list(one.grades.values()) for one in bench.cut(pool).written]
+    two, one = (sum(row.count(grade) for row in grades) / n for grade in (2, 1))
+    return f"| {pool} | {size / n:.1f} | {asked:.0f} | {two:.1f} | {one:.1f} |"
 
 
 def worth(one: Measured) -> str:

@@ -4,9 +4,9 @@
 
 SCIFACT is BEIR's folder, PDFS that of the two FAQs (`benchmarks.question_worth.faqs`). For each claim of the 199 that a
 coin picks of `benchmarks.questions.write` (kept and rejected ones), each question written for the FAQs, eight of
-people's of either that take no part in comparisons, and a hundred of people's claims that do, the pool is what
-`[questions] evidence = "corpus"` takes: the first five of BM25, KNN and their hybrid, and the passage that it was
-written from. Requests to the judge are written to results/benchmarks/pools, and the command ends with status 3 until
+people's of either that take no part in comparisons, and a hundred of people's claims that do, the pool is the first
+five of BM25, KNN and their hybrid each (`[questions] pool_by` of all three), and the passage that it was written
+from. Requests to the judge are written to results/benchmarks/pools, and the command ends with status 3 until
 all replies are there: `python -m benchmarks.judges.take_replies pools FILE …` takes them in. With all of them it writes
 results/benchmarks/pools/NAME.jsonl, a line a question: its grades by passage, and the place of each passage among the
 first of each ranker.

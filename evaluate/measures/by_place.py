@@ -171,10 +171,10 @@ class GradedValues(NamedTuple):
     """One query's values where its evidence has grades, each 0 to 1.
 
     recall, precision, iou and rr are those of what is relevant; recall_1 and rr_1 those of what has grade 1 or 2.
-    ndcg: as of `EvidenceValues`, each character gaining 1 by grade 1 and `ANSWERS` by grade 2, the higher where two
-    pieces share it. Gains by grade are those of Järvelin and Kekäläinen ("Cumulated gain-based evaluation of IR
-    techniques", ACM TOIS 20(4), 2002), who leave to the user what a grade gains; the ideal is all evidence at rank 1
-    here too. Where nobody told grades apart all are the values of `EvidenceValues`.
+    ndcg: as of `EvidenceValues`, each character gaining its grade, 1 or 2, the higher where
+    two pieces share it. Gains that are the grades themselves are those of Järvelin and Kekäläinen ("Cumulated
+    gain-based evaluation of IR techniques", ACM TOIS 20(4), 2002), and of trec_eval; the ideal is all evidence at rank
+    1 here too. Where nobody told grades apart all are the values of `EvidenceValues`.
     """
 
     recall: float
@@ -199,13 +199,6 @@ AT_GRADE_1 = {"evidence_recall_1": "recall_1", "evidence_mrr_1": "rr_1"}
 
 NOTHING = EvidenceValues(0.0, 0.0, 0.0, 0.0, 0.0)
 
-
-ANSWERS = 4
-"""What text that answers gains where text that is merely about the matter gains 1.
-
-Of the gains that `benchmarks.questions.pooled_worth` tries, the one by which written questions order retrievers most as
-people's do and still decide enough: with 2, embeddings stand too high, which find more of what is merely related.
-"""
 
 JUDGED_FROM = 0.5
 """The share of a passage's characters that somebody has to have judged so that the passage counts as judged, and that
@@ -245,9 +238,9 @@ def graded_values(graded: Graded, handed: Handed) -> GradedValues | None:
         return None
     ndcg = values.ndcg
     if graded.at_1 != graded.relevant:
-        # A character of grade 2 stands in both.
-        once, again = _sum(graded.at_1), (ANSWERS - 1) * _sum(graded.relevant)
-        ndcg = (once * more.ndcg + again * values.ndcg) / (once + again)
+        # A character of grade 2 stands in both, and so gains twice what one of grade 1 does.
+        once, twice = _sum(graded.at_1), _sum(graded.relevant)
+        ndcg = (once * more.ndcg + twice * values.ndcg) / (once + twice)
     return GradedValues(*values[:3], ndcg, values.rr, more.recall, more.rr)
 
 
@@ -298,13 +291,12 @@ def unjudged(graded: Graded, handed: Handed, judged: Evidence) -> Unjudged | Non
         if new := span.end - span.start - covered(span, seen):
             ranks.append((1 / log2(at + 2), new))
             seen = merged([*seen, span])
-    relevant = _sum(graded.relevant)
-    total = _sum(graded.at_1) + (ANSWERS - 1) * relevant
+    total, relevant = _sum(graded.relevant) + _sum(graded.at_1), _sum(graded.relevant)
     more = sum(new for _, new in ranks)
     ends = [values.ndcg]
     for row in [ranks[:at] for at in range(1, len(ranks) + 1)] + [ranks[at:] for at in range(len(ranks))]:
-        gained = values.ndcg * total + sum(ANSWERS * by * new for by, new in row)
-        ends.append(gained / (total + sum(ANSWERS * new for _, new in row)))
+        gained = values.ndcg * total + sum(2 * by * new for by, new in row)
+        ends.append(gained / (total + sum(2 * new for _, new in row)))
     recall = (values.recall * relevant + more) / (relevant + more)
     return Unjudged(n_unjudged / len(handed), min(ends), max(ends), recall)
 

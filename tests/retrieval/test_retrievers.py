@@ -4,6 +4,7 @@ finds first, and the best of a question's own sections, on a server as here.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,24 @@ def test_the_pool_is_each_ranker_s_first_and_the_best_two_of_the_own_sections(tm
         assert set(joined) <= set(names) and len(joined) <= 2
         assert len({one.passage for one in pool}) == len(pool)
     assert len(pools[2]) == 2, "no ranker finds anything, its own sections' passages are looked at"
+
+
+@pytest.mark.parametrize(
+    "by", [(), ("bm25", "knn", "hybrid"), ("knn", "hybrid")], ids=["hybrid", "all", "without bm25"]
+)
+def test_the_pool_is_of_the_rankers_that_are_named(make_workspace, passages, encoder, by: tuple[str, ...]) -> None:
+    made = make_workspace()
+    questions = made.experiment.questions.model_copy(update={"pool_depth": 2, **({"pool_by": by} if by else {})})
+    made = replace(made, experiment=made.experiment.model_copy(update={"questions": questions}))
+    rankers, own = build_retrievers(made, passages), {passages[0].id, passages[1].id}
+    for query, pool in zip(QUERIES, Pools(made, passages).of(QUERIES, [own] * len(QUERIES)), strict=True):
+        wanted: dict[str, str] = {}
+        for name in by or ("hybrid",):
+            for passage, _ in rankers[name].search([query], 2)[0]:
+                wanted.setdefault(passage, name)
+        assert dict(pool[: len(wanted)]) == wanted
+        assert {one.passage for one in pool[len(wanted) :]} == own - wanted.keys()
+        assert {one.found_by for one in pool[len(wanted) :]} <= {SECTION}
 
 
 @pytest.mark.xdist_group("opensearch")

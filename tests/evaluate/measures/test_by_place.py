@@ -132,28 +132,24 @@ def test_where_nobody_told_grades_apart_every_value_is_as_without_grades(pieces,
     assert graded_values(graded, passages) == (*plain, plain.recall, plain.rr)
 
 
-GAINS = (0, 1, 4)
-"""By grade."""
-
 graded_pieces = st.lists(st.tuples(spans, st.integers(1, 2)), min_size=1, max_size=4)
 
 
 @given(graded_pieces, st.lists(spans, max_size=6))
-def test_each_character_gains_by_its_grade(pieces, passages):
-    """By sets: 4 or 1, by log2 of one more than the first rank that covers it; all at rank 1 is 1."""
+def test_each_character_gains_its_grade(pieces, passages):
+    """By sets: its highest grade, by log2 of one more than the first rank that covers it; all at rank 1 is 1."""
     grades: dict = {}
     for piece, grade in pieces:
         grades |= {at: max(grade, grades.get(at, 0)) for at in positions([piece])}
     if 2 not in grades.values():
         grades = dict.fromkeys(grades, 2)
-    gains = {at: GAINS[grade] for at, grade in grades.items()}
     gain, seen = 0.0, set()
     for rank, passage in enumerate(passages, 1):
         new = positions([passage]) - seen
-        gain += sum(gains.get(at, 0) for at in new) / log2(rank + 1)
+        gain += sum(grades.get(at, 0) for at in new) / log2(rank + 1)
         seen |= new
     values = graded_values(Graded.of(pieces), passages)
-    assert values.ndcg == pytest.approx(gain / sum(gains.values()))
+    assert values.ndcg == pytest.approx(gain / sum(grades.values()))
     assert values.recall == pytest.approx(
         sum(grades[at] == 2 for at in grades.keys() & seen) / sum(grade == 2 for grade in grades.values())
     )
@@ -169,12 +165,11 @@ def test_of_whole_passages_dcg_is_that_of_ir_measures(labels, order, k):
     if 2 not in labels:
         return
     values = graded_values(graded, [pieces[n][0] for n in order[:k]])
-    gains = [GAINS[label] for label in labels]
-    qrels = {"q": {str(n): gain for n, gain in enumerate(gains)}}
+    qrels = {"q": {str(n): label for n, label in enumerate(labels)}}
     run = {"q": {str(n): float(-rank) for rank, n in enumerate(order[:k])}}
     theirs = ir_measures.calc_aggregate([ir_measures.nDCG @ 8, ir_measures.R(rel=2) @ 8, ir_measures.R @ 8], qrels, run)
-    best = sum(gain / log2(rank + 1) for rank, gain in enumerate(sorted(gains, reverse=True), 1))
-    assert values.ndcg * sum(gains) == pytest.approx(theirs[ir_measures.nDCG @ 8] * best)
+    best = sum(label / log2(rank + 1) for rank, label in enumerate(sorted(labels, reverse=True), 1))
+    assert values.ndcg * sum(labels) == pytest.approx(theirs[ir_measures.nDCG @ 8] * best)
     assert values.recall == pytest.approx(theirs[ir_measures.R(rel=2) @ 8])
     assert values.recall_1 == pytest.approx(theirs[ir_measures.R @ 8])
     rr, rr_1 = (next((1 / rank for rank, n in enumerate(order[:k], 1) if labels[n] >= grade), 0.0) for grade in (2, 1))

@@ -89,7 +89,7 @@ def test_beside_each_variant_stands_what_nobody_has_judged_of_it_and_what_that_l
     graded = Graded.of([(spans[1], 2), (spans[2], 1)])
     evidence = {query.id: graded for query in queries}
     found = screened_by(workspace, [run], queries, evidence, {"q": tuple(spans.values())})
-    assert found.measures["evidence_ndcg"].tolist() == [[pytest.approx(1 / 5)] * 2]
+    assert found.measures["evidence_ndcg"].tolist() == [[pytest.approx(1 / 3)] * 2]
     assert found.measures["evidence_recall"].tolist() == [[0, 0]]
     assert found.measures[f"evidence_recall{AT_TOKENS}"].tolist() == [[1, 1]]
     assert found.measures["evidence_recall_1"].tolist() == [[0.5, 0.5]]
@@ -97,8 +97,8 @@ def test_beside_each_variant_stands_what_nobody_has_judged_of_it_and_what_that_l
     [told] = screen_results(found).variants
     assert (told.unjudged.value, told.unjudged.n, told.unjudged.n_failed) == (0.5, 1, 1)
     assert told.unjudged_at_tokens.value == pytest.approx(1 / 3, abs=1e-4)
-    assert told.evidence_ndcg_low.value == pytest.approx(1 / 5, abs=1e-4)
-    assert told.evidence_ndcg_high.value == pytest.approx((1 + 4 / np.log2(3)) / 9, abs=1e-4)
+    assert told.evidence_ndcg_low.value == pytest.approx(1 / 3, abs=1e-4)
+    assert told.evidence_ndcg_high.value == pytest.approx((1 + 2 / np.log2(3)) / 5, abs=1e-4)
     assert told.evidence_recall_high.value == 0.5
     [untold] = screen_results(screened_by(workspace, [run], queries, evidence)).variants
     assert untold.unjudged is None and untold.evidence_recall_1.value == 0.5
