@@ -277,9 +277,9 @@ class QuestionsSettings(Table):
     folder with the ids of questions that are taken first.
 
     roles: who asks, or "corpus" where a model is to say it. evidence: where it is looked for, in a written question's
-    own section by its writer, or in all passages, those of any question, by the judge of [judge]; pool_by: which rankers
-    give passages to be graded, BM25 alone where no retriever embeds; pool_depth: how many each; quotes: whether the
-    words that answer are then asked for.
+    own section by its writer, or in all passages, those of any question, by the judge of [judge]; pool_by: which
+    rankers give passages to be graded, BM25 alone where no retriever embeds; pool_depth: how many each; quotes: whether
+    the words that answer are then asked for.
 
     turns: of a conversation, fewest and most; moves: shares of their moves, but for the first.
     """
