@@ -183,9 +183,9 @@ def by_words(bench: Bench, n: int, target: Sequence[float]) -> list[Graded]:
     return [questions[row] for row in rows]
 
 
-def by_words_of_some(bench: Bench, n: int, seed: int) -> Scores:
-    """The same by eight of people's graded claims, which the seed draws."""
-    return bench.scores(by_words(bench, n, target_of(bench, drawn(bench.asked, N_EXPERTS, seed))))
+def by_words_of_some(bench: Bench, cut: Bench, n: int, seed: int) -> Scores:
+    """The same by eight of people's graded claims, which the seed draws. cut: whose grades count."""
+    return cut.scores(by_words(cut, n, target_of(bench, drawn(bench.asked, N_EXPERTS, seed))))
 
 
 def read(name: str, folder: Path, left_out: Sequence[str], work: Path) -> Bench:
@@ -269,7 +269,9 @@ def seeded_sets(bench: Bench, target: Sequence[float]) -> dict[str, Callable[[in
             words = cuts[DEFAULT].scores(by_words(cuts[DEFAULT], n, target))
             told[f"{n} by words, {DEFAULT}"] = lambda seed, words=words: words  # type: ignore[misc]
             if bench.asked:
-                told[f"{n} by words of {N_EXPERTS} drawn, {DEFAULT}"] = partial(by_words_of_some, cuts[DEFAULT], n)
+                told[f"{n} by words of {N_EXPERTS} drawn, {DEFAULT}"] = partial(
+                    by_words_of_some, bench, cuts[DEFAULT], n
+                )
     if bench.asked:
         picked = graded_of_people(bench)
         good, rest = cuts[ALL].scores(answered(bench.asked)), the_others(bench, picked)
@@ -308,7 +310,7 @@ def figure(one: Measured, name: str, percent: bool = False) -> str:
 
 def tell(bench: Bench) -> None:
     """Both tables of one collection, and what pools cost."""
-    target = target_of(bench.cut(DEFAULT), bench.cut(DEFAULT).experts)
+    target = target_of(bench, bench.experts)
     whole = whole_sets(bench, target)
     blank = Words(np.zeros(bench.people.n), {label: np.zeros(scores.n) for label, scores in whole.items()})
     told = measure(list(bench.rankings), bench.people, whole, blank, RESAMPLES, SEEDS[0])
