@@ -29,7 +29,7 @@ from ragassay.experiment.stage import (
     foreseen_load,
     mean_passage_tokens,
 )
-from ragassay.experiment.tables import JudgeSettings
+from ragassay.experiment.tables import OF_ITS_SECTION, JudgeSettings
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_qrels, write_records
 from ragassay.records import Assessment, Found, Game, Judgment, KeptReplies, Record
@@ -302,12 +302,12 @@ def _graded(panel: Panel, n_queries: float, pool: float, passage: float) -> Load
 def of_pools(workspace: Workspace, n_questions: int) -> list[Load]:
     """Of each model that judges, a load for the pools in which evidence of so many questions is looked for.
 
-    On the high side: as if KNN, where there is one, found nothing that BM25 does, one passage of a question's own
-    section came on top, and beside them the hybrid brought nothing new.
+    On the high side: as if those of a question's own section came on top, and KNN, where both are pooled, found nothing
+    that BM25 does; beside the two the hybrid brings nothing new.
     """
     experiment = workspace.experiment
     rankers = min(2, len(set(experiment.questions.pool_by))) if experiment.searches_vectors else 1
-    return _of_pool(workspace, n_questions, rankers * experiment.questions.pool_depth + 1)
+    return _of_pool(workspace, n_questions, rankers * experiment.questions.pool_depth + OF_ITS_SECTION)
 
 
 def of_finalists(workspace: Workspace) -> list[Load]:

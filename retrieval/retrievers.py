@@ -15,6 +15,7 @@ from ragassay.cores import Cores
 from ragassay.errors import InputError
 from ragassay.experiment.plugins import check_own_object, is_own
 from ragassay.experiment.settings import is_served
+from ragassay.experiment.tables import OF_ITS_SECTION
 from ragassay.experiment.workspace import Workspace
 from ragassay.models.endpoint import check_model
 from ragassay.models.servers import EmbeddingServer, check_reachable, served_identity
@@ -140,8 +141,6 @@ def embed_queries(workspace: Workspace, texts: Sequence[str], caller: Caller | N
     return make_embedder(workspace, caller=caller).vectors([Text("query", text) for text in texts])
 
 
-OF_ITS_SECTION = 2
-"""Passages of a question's own sections that join its pool: those that BM25 ranks first among them."""
 SECTION = "section"
 
 
@@ -166,16 +165,16 @@ class Pools:
         caller: Caller | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        experiment = workspace.experiment
-        self._by = experiment.questions.pool_by if experiment.searches_vectors else ("bm25",)
+        vectors = workspace.experiment.searches_vectors
+        self._by = workspace.experiment.questions.pool_by if vectors else ("bm25",)
         self.passages, self._workspace = passages, workspace
         self._embedder = make_embedder(workspace, progress, caller)
-        names = list(dict.fromkeys(["bm25", *self._by]))
+        names = ["bm25", *(("knn", "hybrid") if vectors else ())]  # with an agent's index on a server
         self._retrievers = build_retrievers(workspace, passages, progress, self._embedder, names)
 
     def of(self, texts: Sequence[str], own: Sequence[Collection[str]]) -> list[list[Pooled]]:
-        """The pool of each text: the first `questions.pool_depth` of each ranker, and the best `OF_ITS_SECTION` of
-        `own`.
+        """The pool of each text: the first `questions.pool_depth` of each of `questions.pool_by`, and the best
+        `OF_ITS_SECTION` of `own`.
 
         own: for each text the ids of the passages of the sections that it was made from, none where it was made from
         none. Raises what the class does.

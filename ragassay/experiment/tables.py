@@ -11,8 +11,10 @@ from ..text import did_you_mean
 from .mirror import is_server, tells
 
 MODEL_PATTERN = r"^[a-z]+:.+$"
+OF_ITS_SECTION = 2
+"""Passages of a question's own sections that join its pool: those that BM25 ranks first among them."""
 POOL_BATCH = 20
-"""Passages that are graded together in a question's pool: all that three rankers find, and two of its own section."""
+"""Passages that are graded together in a question's pool: all that three rankers find at a depth of 5 or so."""
 ModelName = Annotated[str, Field(pattern=MODEL_PATTERN)]
 """`provider:model`, such as `openai:gpt-4o`."""
 
@@ -128,7 +130,7 @@ class JudgeSettings(Table):
 
     @property
     def pool_batch(self) -> int:
-        """Passages of a question's pool that are graded in one request: a whole pool of `questions.pool_depth` 5."""
+        """Passages of a question's pool that are graded in one request: as a rule a whole pool."""
         return max(self.relevance_batch, POOL_BATCH)
 
     @property

@@ -231,7 +231,7 @@ class Workspace:
     ledger = Place("ledger.jsonl")
     """One line a model and document: `model, doc, asked, written, kept, rejected, failed, sampled`."""
     questions_check = Place("questions-check.json")
-    """Whether the written questions look like the experts', where they were chosen to: QuestionsCheck's fields."""
+    """Whether the written questions look like the experts', with `style = "need"`: QuestionsCheck's fields."""
     found = Place("found.jsonl")
     """One line a question and passage that was graded for its evidence: Found's fields."""
     found_deeper = Place("found-deeper.jsonl")

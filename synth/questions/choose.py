@@ -10,7 +10,19 @@ from ragassay.experiment.tables import QuestionsSettings
 from ragassay.records import Query
 from ragassay.text import plain, some_of
 
-from .quotas import Draw, cell_of, cells_of, documents_covered, key_of, kind_of, model_of, place_of, wanted_kinds
+from .quotas import (
+    Draw,
+    Place,
+    cell_of,
+    cells_of,
+    documents_covered,
+    is_blind,
+    key_of,
+    kind_of,
+    model_of,
+    place_of,
+    wanted_kinds,
+)
 
 
 @dataclass(frozen=True)
@@ -26,8 +38,8 @@ def choose(
 ) -> Choice:
     """Of `pool` the questions that are kept: each model's quota, or as many as it has.
 
-    Kinds have their shares of `settings.kinds`, where the pool allows; documents and sections are asked about as evenly
-    as can be found, and `settings.blind` of the questions are blind, as nearly as that allows.
+    Kinds have their shares of `settings.kinds`, where the pool allows; each question drawn is of a section asked about
+    least; `settings.blind` of them are blind, as nearly as that allows.
     keep: ids that are taken first, in this order, where the quotas of their model and kind allow; held: of an earlier
     choice, which stay as far as they are in the pool. The same for any order of the pool; what is equal in all of this
     is decided by the seed.
@@ -89,7 +101,31 @@ def _drawn(
     covered = documents_covered(new, quota, settings.seed)
     for doc in sorted(covered, key=lambda doc: key_of(settings.seed, doc)):
         draw.take(covered[doc], doc)
-    return draw.all()
+    drawn = draw.all()
+    taken = {query.id for query in drawn}
+    return _exchanged(drawn, [query for query in rest if query.id not in taken], ids, settings.blind)
+
+
+def _exchanged(drawn: Sequence[Query], rest: Sequence[Query], stay: Collection[str], blind: float) -> list[Query]:
+    """With others of the same model and kind in place of some, until `blind` of all are blind or no exchange is left
+    that neither leaves a document out nor asks about sections less evenly. stay: ids of those that are not exchanged.
+    """
+    found, rest = list(drawn), list(rest)
+    while off := sum(map(is_blind, found)) - round(blind * len(found)):
+        n_section, n_doc = Counter(map(place_of, found)), Counter(place_of(query)[0] for query in found)
+
+        def fits(out: Query, into: Query, n_section: Counter[Place] = n_section, n_doc: Counter[str] = n_doc) -> bool:
+            here, there = place_of(out), place_of(into)
+            even = here == there or n_section[there] < n_section[here]
+            return cell_of(out) == cell_of(into) and even and (here[0] == there[0] or n_doc[here[0]] > 1)
+
+        outs = [one for one in found if one.id not in stay and is_blind(one) == (off > 0)]
+        ins = [one for one in rest if is_blind(one) == (off < 0)]
+        pair = next(((out, into) for into in ins for out in outs if fits(out, into)), None)
+        if pair is None:
+            break
+        found[found.index(pair[0])], rest[rest.index(pair[1])] = pair[1], pair[0]
+    return found
 
 
 def _of_kept(pool: Sequence[Query], keep: Sequence[str], kept: Sequence[Query]) -> list[str]:

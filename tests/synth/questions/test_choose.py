@@ -85,6 +85,21 @@ def test_kinds_blindness_and_spread_are_as_asked_where_the_pool_has_all_of_them(
     assert set(of_kind(first)) == set(KINDS) and {one.metadata["model"] for one in first} == {A, B}
 
 
+def test_on_an_uneven_pool_as_many_are_blind_as_asked_and_sections_stand_even() -> None:
+    """Of 100 questions on twenty sections a sixth is gone; of 40 drawn a quarter is to be blind, in twenty draws."""
+    off = []
+    for seed in range(20):
+        rng = random.Random(seed)
+        rows = [(A, rng.choice(list(KINDS)), number % 20, rng.random() < 0.5) for number in range(100)]
+        pool = [query(number, row) for number, row in enumerate(rows) if rng.random() > 1 / 6]
+        chosen = choose(pool, settings({A: 40}, seed=seed, blind=0.25)).queries
+        off.append(abs(sum(bool(one.metadata["blind"]) for one in chosen) - 10))
+        have = Counter(one.metadata["section"] for one in pool)
+        found = Counter(one.metadata["section"] for one in chosen)
+        assert all(found[section] >= min(n, 2) for section, n in have.items())
+    assert max(off) == 0
+
+
 def test_a_kind_that_is_short_is_said_and_the_others_fill_up() -> None:
     rows = [(A, "fact" if number > 1 else "keyword", number % 4, False) for number in range(30)]
     pool = [query(number, row) for number, row in enumerate(rows)]
