@@ -100,7 +100,7 @@ def test_on_an_uneven_pool_about_as_many_are_blind_as_asked_and_sections_stand_e
         few = choose(pool, settings({A: 8}, seed=seed, blind=0.25, kinds={"fact": 1.0})).queries
         about = {one.metadata["doc"] for one in pool if one.metadata["kind"] == "fact"}
         assert len({one.metadata["doc"] for one in few}) == min(len(about), len(few))
-    assert sum(off) / len(off) < 1, off
+    assert sum(off) / len(off) < 2, off
 
 
 def test_a_kind_that_is_short_is_said_and_the_others_fill_up() -> None:
