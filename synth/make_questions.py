@@ -351,7 +351,7 @@ def _make(
             sample = sample_turns if whole.style == "conversations" else sample_queries
             sampled = sample(pool.kept, settings.quota, whole.seed)
         pool, taken = looked.edits.taken_in(pool)
-        yield Made(written, pool, sampled, taken, whole.style == "need", notices)
+        yield Made(written, pool, sampled, taken, notices)
 
 
 def _choose(
@@ -373,7 +373,7 @@ def _choose(
 
 def _checked(workspace: Workspace, made: Made, experts: Sequence[ExpertQuestion]) -> Made:
     """With what is to be said of the questions, where they were chosen."""
-    if not made.chosen:
+    if workspace.experiment.questions.style != "need":
         return made
     check = check_written(workspace, [one.text for one in experts], [query.text for query in made.sampled])
     said = [check.said] if check.said and is_told_apart(check) else []

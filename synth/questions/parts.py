@@ -26,14 +26,13 @@ REPEATED = "the very text of a question of an earlier look"
 class Made:
     """What came of asking the models. taken: what a person took in of the rejected, which stands behind the sampled.
 
-    chosen: whether the sampled were (`choose`). check: what was said of the test set then.
+    check: what was said of the test set, where it was chosen.
     """
 
     written: Written = Written()
     sifted: Sifted = Sifted((), ())
     sampled: Sequence[Query] = ()
     taken: Sequence[Query] = ()
-    chosen: bool = False
     notices: Sequence[str] = ()
     check: QuestionsCheck | None = None
 
@@ -87,8 +86,7 @@ def together(parts: Sequence[Made]) -> Made:
         ),
         [query for one in parts for query in one.sampled],
         [query for one in parts for query in one.taken],
-        any(one.chosen for one in parts),
-        _numbered([one.notices for one in parts]),
+        notices=_numbered([one.notices for one in parts]),
     )
 
 
